@@ -1,0 +1,145 @@
+"""Time: a moment of a run, and the append-only log of what a person did."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from sim.config import Config
+
+Kind = Literal["preset", "control", "draw", "step", "rewind"]
+
+
+@dataclass(frozen=True)
+class Path:
+    """The steps taken from the checkpoint, as a chain: each took the update of one frame.
+
+    `length` counts them; `parent` is None at the checkpoint.
+    """
+
+    parent: "Path | None" = None
+    config: Config | None = None
+    draw: int = 0
+    length: int = 0
+    key: str = ""
+
+    def then(self, config: Config, draw: int) -> "Path":
+        """The path with the update of one more frame taken."""
+        # What only a view or a gauge reads does not change where a step leads.
+        moving = config.model_dump_json(exclude={"plane", "safety"})
+        key = hashlib.sha256(f"{self.key}|{draw}|{moving}".encode()).hexdigest()
+        return Path(self, config, draw, self.length + 1, key)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A point in time: settings, the steps that led there, and the number of the batch.
+
+    Equal keys give equal frames.
+    """
+
+    config: Config
+    path: Path = Path()
+    draw: int = 0
+
+    @property
+    def step(self) -> int:
+        """Number of updates taken."""
+        return self.path.length
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of all that determines the frame."""
+        text = f"{self.path.key}|{self.draw}|{self.config.model_dump_json()}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def next_draw(self) -> "Moment":
+        """Another batch at the same parameters."""
+        return Moment(self.config, self.path, self.draw + 1)
+
+    def next_step(self) -> "Moment":
+        """The first batch after taking the update of this very frame."""
+        return Moment(self.config, self.path.then(self.config, self.draw))
+
+    def with_config(self, config: Config) -> "Moment":
+        """The same parameters and batch under other settings."""
+        return Moment(config, self.path, self.draw)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One entry of the log.
+
+    `parent` is the index of the event that it grew out of (None for the first); `branch` the number of the
+    branch that it is on: acting from a moment that already has a successor starts a new one.
+    """
+
+    index: int
+    kind: Kind
+    label: str
+    moment: Moment
+    parent: int | None
+    branch: int
+
+
+class Timeline:
+    """The append-only event log; every event can be returned to, exactly."""
+
+    def __init__(self, config: Config, label: str) -> None:
+        self._events = [Event(0, "preset", label, Moment(config), None, 0)]
+        self._branches = 1
+        self._followed: set[int] = set()
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """All events, oldest first."""
+        return tuple(self._events)
+
+    @property
+    def current(self) -> Event:
+        """The newest event."""
+        return self._events[-1]
+
+    def at(self, index: int) -> Moment:
+        """The moment of an event; IndexError says which events there are."""
+        return self._event(index).moment
+
+    def start(self, label: str, config: Config) -> Event:
+        """Begin again from the checkpoint with a preset's settings."""
+        return self.act("preset", label, Moment(config))
+
+    def act(self, kind: Kind, label: str, moment: Moment) -> Event:
+        """Append what was done and the moment that it led to."""
+        parent = self._origin(self.current)
+        branch = parent.branch
+        if parent.index in self._followed:
+            branch, self._branches = self._branches, self._branches + 1
+        self._followed.add(parent.index)
+        return self._append(kind, label, moment, parent.index, branch)
+
+    def rewind(self, index: int) -> Event:
+        """Return to an event; what comes after it stays in the log."""
+        target = self._origin(self._event(index))
+        return self._append("rewind", f"back to #{target.index}", target.moment, target.index, target.branch)
+
+    def back(self) -> Event:
+        """Return to the event before the current one; at the first event, to itself."""
+        parent = self._origin(self.current).parent
+        return self.rewind(0 if parent is None else parent)
+
+    def _append(self, kind: Kind, label: str, moment: Moment, parent: int, branch: int) -> Event:
+        event = Event(len(self._events), kind, label, moment, parent, branch)
+        self._events.append(event)
+        return event
+
+    def _origin(self, event: Event) -> Event:
+        """The event whose moment a rewind repeats."""
+        while event.kind == "rewind" and event.parent is not None:
+            event = self._events[event.parent]
+        return event
+
+    def _event(self, index: int) -> Event:
+        if not 0 <= index < len(self._events):
+            raise IndexError(f"event {index} does not exist; the log has events 0 to {len(self._events) - 1}")
+        return self._events[index]
