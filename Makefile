@@ -51,15 +51,15 @@ clean: ## remove the virtual environment and every cache
 $(PYTHON):
 	@test -n "$(BASE_PYTHON)" || { echo "gradcloud needs Python 3.11 or newer: none found on the PATH; \
 	install one, or name it: make BASE_PYTHON=/path/to/python" >&2; exit 1; }
-	$(BASE_PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment could be made; \
+	@$(BASE_PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment could be made; \
 	on Debian and Ubuntu, install python3-venv" >&2; exit 1; }
 
 $(TO_SERVE): $(PINNED) | $(PYTHON)
 	@echo "installing what gradcloud needs into $(VENV) (once; minutes, as torch is large)"
-	$(PYTHON) -m pip install --quiet --constraint constraints.txt --editable .
+	@$(PYTHON) -m pip install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
 $(TO_TEST): $(PINNED) | $(PYTHON)
 	@echo "installing what gradcloud and its tests need into $(VENV) (once; minutes, as torch is large)"
-	$(PYTHON) -m pip install --quiet --constraint constraints.txt --editable '.[test,dev]'
+	@$(PYTHON) -m pip install --quiet --constraint constraints.txt --editable '.[test,dev]'
 	@touch $@ $(TO_SERVE)

@@ -54,10 +54,11 @@ def install() -> Path | None:
 
 
 def _ways() -> list[list[list[str]]]:
+    """Each way of installing one: commands that run in turn until one fails."""
     ways = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
     if shutil.which("apt-get") and os.geteuid() == 0:
-        quiet = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
-        ways.append([[*quiet, "update"], [*quiet, "install", "-y", "--no-install-recommends", "chromium", "fonts-liberation"]])
+        apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "--no-install-recommends"]
+        ways.append([[*apt, "update"], [*apt, "install", "chromium", "fonts-liberation"]])
     return ways
 
 

@@ -25,5 +25,5 @@ def test_a_wheel_reads_what_it_carries(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_missing_folder_is_an_error_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "_WHEEL_DATA", tmp_path)
-    with pytest.raises(GradcloudError, match="assets: no such folder.*install it again"):
+    with pytest.raises(GradcloudError, match=r"assets: no such folder.*install it again"):
         resources.assets()
