@@ -7,7 +7,7 @@ import pytest
 from sim import resources
 from sim.errors import GradcloudError
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_checkout_reads_its_own_folders_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
