@@ -13,7 +13,7 @@ MAX_DEPTH = 16
 
 # More digits than any setting takes; Python itself refuses to read 4,300.
 _MAX_DIGITS = 20
-_TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*|[\[{]|[\]}]', re.DOTALL)
+_TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def parse_json(data: str | bytes, origin: str = "preset") -> Any:

@@ -99,6 +99,7 @@ def _unknown(key: str) -> str:
     """Why a dotted key cannot be set."""
     if inside := [setting for setting in settings() if setting.startswith(f"{key}.")]:
         return f"{key}: a group of settings, allowed is one of them; set {either(inside)}"
-    meant = nearest(key, settings()) or elsewhere(key.rpartition(".")[2])
+    last = key.rpartition(".")[2]
+    meant = HINTS.get(last) or nearest(key, settings()) or elsewhere(last)
     name = dotted(tuple(key.split("."))) if len(key) <= _MAX_KEY else shown(key)
     return f"{name}: unknown key; " + (f'did you mean "{meant}"?' if meant else f"allowed: {', '.join(settings())}")

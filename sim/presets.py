@@ -119,7 +119,7 @@ def load_preset(name_or_path: str) -> Preset:
     if name_or_path in names():
         return builtin(name_or_path)
     try:
-        exists = Path(name_or_path).exists()
+        exists = name_or_path != "" and Path(name_or_path).exists()
     except (OSError, ValueError):
         exists = False
     if not exists:
