@@ -97,6 +97,9 @@ def test_installed_weights_have_the_hashes_they_should(bin_folder: Path, tmp_pat
 
 
 def test_an_installed_serve_answers_with_the_page(bin_folder: Path, tmp_path: Path) -> None:
+    # Whoever serves from a folder with programs of these names still means the installed ones.
+    for name in ("app.py", "sim.py"):
+        (tmp_path / name).write_text("raise SystemExit('not this one')", "utf-8")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
