@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sim.cli_weights import weights
 from sim.errors import InvalidInput
 from sim.shell import Guarded, check_target, opened, progress, whole
 
 if TYPE_CHECKING:
     from sim.config import Config
     from sim.presets import Preset
+    from sim.simulator import Simulator
 
 MAX_DRAW = 2**31 - 1
 MAX_STEPS = 10_000
@@ -26,7 +28,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-weights = typer.Typer(help="The shipped weights: verify them, or train them again.", no_args_is_help=True)
 app.add_typer(weights, name="weights")
 
 PresetName = Annotated[str, typer.Argument(help="A preset's name, or a JSON file.", show_default=False)]
@@ -83,14 +84,15 @@ def frame(
     loaded, config = _configured(preset, assignments)
     if target is not None:
         check_target("--json", target)
-    from sim.simulator import Simulator
     from sim.timeline import Moment
-    from sim.world import World
 
-    simulator = Simulator(World.load())
-    moment = Moment(config)
-    for _ in range(step):
-        moment = moment.next_step()
+    simulator, moment = _simulator(), Moment(config)
+    if step:
+        with progress(step, "steps", "step") as bar:
+            for _ in range(step):
+                moment = moment.next_step()
+                simulator.state(moment.path)
+                bar.update()
     measured = simulator.frame(replace(moment, draw=draw))
     if target is None:
         from sim.report import frame_report
@@ -121,9 +123,7 @@ def train(
     if target is not None:
         check_target("--json", target)
     from sim.report import record_header, record_row
-    from sim.simulator import Simulator
     from sim.train import train as records
-    from sim.world import World
 
     with opened("--json", target or "-") as file, progress(steps, "training", "step") as bar:
 
@@ -134,7 +134,7 @@ def train(
 
         if target is None:
             write(record_header())
-        for record in records(Simulator(World.load()), config, steps, every, lambda done: bar.update(done - bar.n)):
+        for record in records(_simulator(), config, steps, every, lambda done: bar.update(done - bar.n)):
             value = record.to_json()
             write(record_row(value) if target is None else json.dumps(value, allow_nan=False, ensure_ascii=False))
 
@@ -201,6 +201,15 @@ def _configured(preset: str, assignments: list[str] | None) -> "tuple[Preset, Co
 
     loaded = load_preset(preset)
     return loaded, override(loaded.config, assignments or [])
+
+
+def _simulator() -> "Simulator":
+    from sim.simulator import Simulator, use_one_thread
+    from sim.world import World
+
+    # More threads would add in another order, and the same command has to give the same bytes.
+    use_one_thread()
+    return Simulator(World.load())
 
 
 if __name__ == "__main__":

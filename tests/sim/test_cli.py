@@ -1,0 +1,307 @@
+"""The command line: what it prints, its exit statuses, and that nothing reaches the user as a traceback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from sim import cli
+from sim.errors import NonFinite, WeightsError
+from sim.presets import builtin, dumps_preset, json_schema, names, override
+
+ROOT = Path(__file__).parents[2]
+SMALL = ("--set", "source.prompts=2", "--set", "source.group_size=4")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, list(arguments))
+
+
+def started(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "sim.cli", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def errors(result: Result) -> list[str]:
+    lines = result.stderr.splitlines()
+    assert all(line.startswith("error: ") for line in lines), result.stderr
+    return [line.removeprefix("error: ") for line in lines]
+
+
+@pytest.fixture
+def preset_file(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "mine.json"
+    path.write_text(dumps_preset(builtin("opsd-collapse")), encoding="utf-8")
+    return path
+
+
+# Help, lists and checks: nothing is computed.
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "opsd-collapse"], ["presets"], ["schema"], ["--version"]])
+def test_what_computes_nothing_does_not_load_the_engine(arguments: list[str]) -> None:
+    program = (
+        "import sys; from sim import cli\n"
+        f"try: cli.app({arguments})\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert not {'torch', 'numpy', 'scipy', 'tqdm'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", ["frame", "train", "check", "schema", "presets", "weights", "serve"])
+def test_every_command_has_help(command: str) -> None:
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f" {command}" in result.stdout
+
+
+def test_presets_are_listed_with_their_titles() -> None:
+    lines = run("presets").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(names())
+    assert lines[0].endswith(builtin(names()[0]).title)
+
+
+def test_the_schema_is_printed() -> None:
+    assert json.loads(run("schema").stdout) == json_schema()
+
+
+def test_check_says_ok_of_good_files_and_names_each_problem_of_bad_ones(preset_file: Path, tmp_path: Path) -> None:
+    good = run("check", str(preset_file), *names())
+    assert (good.exit_code, good.stderr) == (0, "")
+    assert good.stdout.splitlines()[0] == f"{preset_file}: ok"
+    bad = tmp_path / "bad.json"
+    bad.write_text(
+        preset_file.read_text().replace('"threshold": 1.0', '"treshold": true').replace('"seed": 0', '"seed": -1')
+    )
+    result = run("check", str(bad), str(preset_file))
+    assert result.exit_code == 2
+    assert result.stdout == f"{preset_file}: ok\n"
+    assert errors(result) == [
+        f"{bad}: config.seed: got -1, allowed 0 to 2147483647",
+        f'{bad}: config.clip.treshold: unknown key; did you mean "threshold"?',
+    ]
+
+
+def test_a_problem_of_a_whole_file_names_the_file_once(tmp_path: Path) -> None:
+    path = tmp_path / "empty.json"
+    path.write_bytes(b"")
+    assert errors(run("check", str(path))) == [f"{path}: empty, allowed is one JSON object; fill it in"]
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize("command", [["frame"], ["train", "--steps", "1"]], ids=["frame", "train"])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["opsd-colapse"], 'no preset or file is called "opsd-colapse"; did you mean "opsd-collapse"?'),
+        (["/"], "/: got a folder"),
+        (["no/such.json"], "presets: opd-cross-family, opd-same-family"),
+        (["sft-fan", "--set", "clip.treshold=1"], 'clip.treshold: unknown key; did you mean "clip.threshold"?'),
+        (["sft-fan", "--set", "source.alpha=3"], "source.alpha: got 3, allowed 0 to 1"),
+        (["sft-fan", "--set", "nonsense"], '"nonsense": allowed is key=value'),
+        (["sft-fan", "--set", "teacher.divergence=reverse"], "teacher: a label puts all its mass on one token"),
+        (["sft-fan", "--json", "/no/such/folder/out"], "--json: "),
+        (["sft-fan", "--json", "/"], "is a folder"),
+        (["sft-fan", "--json", ""], "names no file"),
+    ],
+    ids=lambda value: " ".join(map(repr, value)) if isinstance(value, list) else "",
+)
+def test_bad_input_is_named_on_stderr_with_status_2(command: list[str], arguments: list[str], said: str) -> None:
+    result = run(*command, *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = errors(result)
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["frame", "sft-fan", "--draw", "-1"], "got -1, allowed a whole number, 0 to 2147483647"),
+        (["frame", "sft-fan", "--draw", "1" + "0" * 5000], "allowed a whole number, 0 to 2147483647"),
+        (["frame", "sft-fan", "--draw", "1.5"], "got 1.5, allowed"),
+        (["frame", "sft-fan", "--draw", "\u0663"], "allowed a whole number"),
+        (["frame", "sft-fan", "--draw", ""], "got , allowed a whole number"),
+        (["frame", "sft-fan", "--step", "-1"], "got -1, allowed a whole number, 0 to 10000"),
+        (["frame", "sft-fan", "--step", "10001"], "got 10001, allowed"),
+        (["train", "sft-fan", "--steps", "0"], "got 0, allowed a whole number, 1 to 10000"),
+        (["train", "sft-fan", "--steps", "true"], "got true, allowed"),
+        (["train", "sft-fan", "--steps", "4", "--every", "0"], "got 0, allowed"),
+        (["train", "sft-fan", "--steps", "4", "--every", "5"], "--every: got 5, allowed 1 to 4"),
+        (["train", "sft-fan"], "--steps"),
+        (["serve", "--port", "0"], "got 0, allowed a whole number, 1 to 65535"),
+        (["fram"], "frame"),
+        (["frame"], "preset"),
+        (["frame", "sft-fan", "--jsn", "-"], "--jsn"),
+        (["check"], "FILE"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)
+def test_a_bad_option_is_refused_with_status_2(arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert len(result.stderr) < 500
+
+
+def test_a_target_that_may_not_be_written_is_refused_before_any_work(tmp_path: Path) -> None:
+    taken = tmp_path / "file"
+    taken.write_text("kept")
+    result = run("frame", "sft-fan", "--json", str(taken / "inside"))
+    assert result.exit_code == 2
+    assert "in a folder that does not exist" in errors(result)[0]
+    assert taken.read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "said"),
+    [
+        (NonFinite("gradients: the mean update is not finite"), 1, ["gradients: the mean update is not finite"]),
+        (WeightsError("base.safetensors: missing"), 1, ["base.safetensors: missing"]),
+        (PermissionError(13, "Permission denied", "x"), 1, ["x: Permission denied"]),
+    ],
+)
+def test_a_failure_at_work_is_one_line_and_status_1(
+    monkeypatch: pytest.MonkeyPatch, raised: Exception, status: int, said: list[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("sim.presets.load_preset", fail)
+    result = run("frame", "sft-fan")
+    assert result.exit_code == status
+    assert errors(result) == said
+
+
+def test_an_interrupt_ends_with_a_short_line_and_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sim.presets.load_preset", interrupted)
+    result = run("frame", "sft-fan")
+    assert result.exit_code == 130
+    assert result.stderr.strip() == "interrupted"
+
+
+def test_a_reader_that_leaves_gets_no_traceback() -> None:
+    process = started("schema")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    said = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) == 141
+    assert said == b""
+
+
+def test_serving_runs_panel_on_the_installed_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda _, command: seen.append(command))
+    assert run("serve", "--port", "5123", "--origin", "example.org", "--show").exit_code == 0
+    (command,) = seen
+    assert command[:4] == [sys.executable, "-m", "panel", "serve"]
+    assert Path(command[4]).name == "app"
+    assert {"--port=5123", "--address=localhost", "--show"} <= set(command)
+    assert "--allow-websocket-origin=example.org" in command
+
+
+# The engine, through the shell.
+
+
+def frame_json(*arguments: str) -> dict[str, Any]:
+    result = run("frame", *arguments, "--json", "-")
+    assert result.exit_code == 0, result.stderr
+    value: dict[str, Any] = json.loads(result.stdout)
+    return value
+
+
+def test_a_frame_as_json_has_the_documented_keys() -> None:
+    frame = frame_json("opsd-collapse", *SMALL)
+    assert set(frame) >= {
+        "schema_version",
+        "config",
+        "seed",
+        "step",
+        "draw",
+        "sites",
+        "update",
+        "measures",
+        "plane",
+        "verdict",
+    }
+    keys = "text prefix sequence position x y norm signal share student_p teacher_p kl clipped"
+    assert all(set(site) >= set(keys.split()) for site in frame["sites"])
+    keys = "x y norm step_size kl_predicted kl_measured safe_radius ratio reward_cosine"
+    assert set(frame["update"]) >= set(keys.split())
+    assert set(frame["measures"]) == {"density", "bias", "concentration", "spread", "mean_norm"}
+    assert set(frame["plane"]) >= {"basis", "captured_share"}
+
+
+def test_the_json_is_the_same_bytes_twice_and_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "frame.json"
+    arguments = ("frame", "rl-noise-cancels", *SMALL, "--draw", "3", "--step", "1", "--json")
+    first = run(*arguments, "-")
+    assert first.exit_code == 0, first.stderr
+    assert run(*arguments, "-").stdout_bytes == first.stdout_bytes
+    assert run(*arguments, str(path)).stdout == ""
+    assert path.read_bytes() == first.stdout_bytes
+
+
+def test_a_frame_is_of_the_moment_and_the_settings_asked_for(preset_file: Path) -> None:
+    frame = frame_json(str(preset_file), *SMALL, "--draw", "2", "--step", "1", "--set", "lambda=0.5")
+    assert (frame["draw"], frame["step"]) == (2, 1)
+    wanted = override(builtin("opsd-collapse").config, ["source.prompts=2", "source.group_size=4", "lambda=0.5"])
+    assert frame["config"] == wanted.model_dump(mode="json")
+
+
+def test_without_json_a_frame_is_a_short_table() -> None:
+    result = run("frame", "opsd-collapse", *SMALL)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert len(lines) < 40
+    assert lines[0] == builtin("opsd-collapse").title
+    assert any(line.startswith("verdict: ") for line in lines)
+    assert any(line.startswith("update / safe radius") for line in lines)
+    assert "nan" not in result.stdout
+
+
+def test_training_writes_a_json_line_a_record_and_shows_progress_on_stderr(tmp_path: Path) -> None:
+    result = run("train", "opd-same-family", *SMALL, "--steps", "4", "--every", "2", "--json", "-")
+    assert result.exit_code == 0, result.stderr
+    records = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [record["step"] for record in records][-2:] == [2, 4]
+    assert all(set(record["kept_skills"]) == {"facts", "copying"} for record in records)
+    assert "training" in result.stderr
+    path = tmp_path / "run.jsonl"
+    assert run("train", "opd-same-family", *SMALL, "--steps", "4", "--every", "2", "--json", str(path)).exit_code == 0
+    assert path.read_bytes() == result.stdout_bytes
+
+
+def test_without_json_training_is_a_table() -> None:
+    result = run("train", "opd-same-family", *SMALL, "--steps", "1")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.split()[:2] == ["step", "accuracy"]
+
+
+def test_an_interrupted_training_keeps_the_lines_it_wrote() -> None:
+    process = started("train", "opd-same-family", *SMALL, "--steps", "1000", "--json", "-")
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    rest, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert all(json.loads(line) for line in (first + rest).splitlines())
+    assert said.decode().splitlines()[-1] == "interrupted"
+    assert b"Traceback" not in said
