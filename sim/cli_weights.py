@@ -57,7 +57,7 @@ def train(
         raise InvalidInput([f"no weights are called {shown(name)}; {advice}"])
     use_one_thread()
     for each in NAMES if name is None else [name]:
-        with progress(0, each, "step") as bar:
+        with progress(None, each, "step") as bar:
 
             def advance(done: int, total: int) -> None:
                 bar.total = total
@@ -73,7 +73,7 @@ def _verify_targets() -> None:
     from sim.targets import verify as measure
 
     use_one_thread()
-    with progress(0, "measuring", "target") as bar:
+    with progress(None, "measuring", "target") as bar:
 
         def advance(done: int, total: int) -> None:
             bar.total = total

@@ -98,7 +98,7 @@ def opened(option: str, target: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def progress(total: int, label: str, unit: str) -> Any:
+def progress(total: int | None, label: str, unit: str) -> Any:
     """A progress bar on stderr; ``update(n)`` moves it, and it is a context manager."""
     from tqdm import tqdm
 
