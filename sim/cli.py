@@ -4,12 +4,12 @@ import json
 import os
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sim.cli_weights import weights
-from sim.errors import InvalidInput
+from sim.errors import InvalidInput, NonFinite
 from sim.shell import Guarded, check_target, opened, progress, whole
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def train(
             write(record_header())
         for record in records(_simulator(), config, steps, every, lambda done: bar.update(done - bar.n)):
             value = record.to_json()
-            write(record_row(value) if target is None else json.dumps(value, allow_nan=False, ensure_ascii=False))
+            write(record_row(value) if target is None else _json_line(value))
 
 
 @app.command()
@@ -201,6 +201,15 @@ def _configured(preset: str, assignments: list[str] | None) -> "tuple[Preset, Co
 
     loaded = load_preset(preset)
     return loaded, override(loaded.config, assignments or [])
+
+
+def _json_line(record: dict[str, Any]) -> str:
+    try:
+        return json.dumps(record, allow_nan=False, ensure_ascii=False)
+    except ValueError:
+        raise NonFinite(
+            f"record of step {record['step']}: a number is not finite; take smaller steps, or fewer"
+        ) from None
 
 
 def _simulator() -> "Simulator":

@@ -70,17 +70,21 @@ def train(
 def _verify_targets() -> None:
     from sim.report import number, table
     from sim.simulator import use_one_thread
-    from sim.targets import verify as measure
+    from sim.targets import measure
+    from sim.world import World
 
     use_one_thread()
-    with progress(None, "measuring", "target") as bar:
+    with progress(None, "measuring", "part") as bar:
 
         def advance(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        results = measure(advance)
-    rows = [(name, str(target), number(measured), "ok" if ok else "MISSED") for name, target, measured, ok in results]
+        targets = measure(World.load(), advance)
+    rows = [
+        (target.name, f"{target.low:g} to {target.high:g}", number(target.measured), "ok" if target.met else "missed")
+        for target in targets
+    ]
     typer.echo(table([("what", "target", "measured", ""), *rows], right=[2]))
-    if missed := [name for name, _, _, ok in results if not ok]:
-        raise WeightsError(f"{len(missed)} of {len(results)} targets missed: {', '.join(missed)}")
+    if missed := [target.name for target in targets if not target.met]:
+        raise WeightsError(f"{len(missed)} of {len(targets)} targets missed: {', '.join(missed)}")

@@ -102,8 +102,9 @@ def _tokens(frame: Frame) -> str:
     sites = frame.sites
     strength = np.hypot(sites.x, sites.y) if sites.norm is None else sites.norm
     order = np.argsort(-strength, kind="stable")[:STRONGEST]
+    order = order[strength[order] > 0]
     if not len(order):
-        return "no tokens"
+        return "no token pulls"
     head = ("strongest", "|gradient|", "signal", "share", "student p", "teacher p", "", "after")
     columns = (sites.norm, sites.signal, sites.share, sites.student_p, sites.teacher_p)
     rows = [
