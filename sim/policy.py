@@ -12,6 +12,7 @@ from torch import Tensor
 from sim.language import VOCABULARY
 
 Params = Mapping[str, Tensor]
+EMBEDDING_STD = 0.4
 
 
 @dataclass(frozen=True)
@@ -19,26 +20,23 @@ class Tap:
     """Where a parameter enters the computation: its layer's input and output.
 
     `kind` is ``linear``, ``norm`` (`inputs` is then the normalised activation), ``tokens`` (`inputs`
-    the token ids) or ``positions``; `output` is [B, T, d].
+    the token ids) or ``positions``; `output` is [B, T, d]; `biased` says whether a linear layer has a bias.
     """
 
     kind: str
     inputs: Tensor
     output: Tensor
+    biased: bool = True
 
 
 class Policy(Protocol):
-    """What the engine needs of a model: logits, and the parameters' places, from a parameter dict."""
+    """What the engine needs of a model: logits, the parameters' places, and a decoder, from a parameter dict."""
 
     context: int
     vocabulary: int
 
     def logits(self, params: Params, tokens_BT: Tensor, taps: list[Tap] | None = None) -> Tensor:
         """Next-token logits [B, T, V]; `taps`, where given, is filled with the parameters' places."""
-        ...
-
-    def directional(self, params: Params, tokens_BT: Tensor, directions: Params) -> tuple[Tensor, Tensor]:
-        """Logits [B, T, V] and their derivatives [K, B, T, V] along K stacked parameter directions."""
         ...
 
     def decoder(self, params: Params, rows: int) -> "Decoder":
@@ -60,16 +58,20 @@ class Transformer:
     vocabulary: int = len(VOCABULARY)
 
     def initial(self, generator: torch.Generator) -> dict[str, Tensor]:
-        """Random parameters, float32."""
-        d, scale = self.width, 0.02
-        residual = scale / math.sqrt(2 * self.layers)
+        """Random parameters, float32.
+
+        Embeddings start at unit size: small ones would be blown up by the first LayerNorm, and with them the
+        effect of every step on the policy.
+        """
+        d = self.width
+        scale, residual = 1 / math.sqrt(3 * d), 1 / math.sqrt(6 * d * self.layers)
 
         def normal(rows: int, columns: int, std: float) -> Tensor:
             return torch.randn(rows, columns, generator=generator) * std
 
         params = {
-            "embed.tokens": normal(self.vocabulary, d, scale),
-            "embed.positions": normal(self.context, d, scale),
+            "embed.tokens": normal(self.vocabulary, d, EMBEDDING_STD),
+            "embed.positions": normal(self.context, d, EMBEDDING_STD),
         }
         for i in range(self.layers):
             params |= {
@@ -112,13 +114,14 @@ class Transformer:
         d, h = self.width, self.heads
         mask_TT = torch.ones(T, T, dtype=torch.bool, device=tokens_BT.device).triu(1)
 
-        def tap(kind: str, inputs: Tensor, output: Tensor) -> Tensor:
+        def tap(kind: str, inputs: Tensor, output: Tensor, biased: bool = True) -> Tensor:
             if taps is not None:
-                taps.append(Tap(kind, inputs, output))
+                taps.append(Tap(kind, inputs, output, biased))
             return output
 
         def linear(name: str, x: Tensor) -> Tensor:
-            return tap("linear", x, F.linear(x, params[f"{name}.weight"], params.get(f"{name}.bias")))
+            bias = params.get(f"{name}.bias")
+            return tap("linear", x, F.linear(x, params[f"{name}.weight"], bias), bias is not None)
 
         def norm(name: str, x: Tensor) -> Tensor:
             if taps is None:

@@ -116,11 +116,11 @@ BASE = Corpus()
 RECIPES: Mapping[str, Recipe] = {
     "base": Recipe(Transformer(), BASE, steps=2500, seed=1),
     "same-family": Recipe(
-        Transformer(layers=4, width=96), replace(BASE, key_move=0.9, correction=0.01), steps=1800, seed=2
+        Transformer(layers=4, width=96), replace(BASE, key_move=0.9, correction=0.001), steps=1800, seed=2
     ),
     "cross-family": Recipe(
         Transformer(),
-        replace(BASE, style=FOREIGN, other_style=HOUSE, key_move=0.9, correction=0.01, stranger=0.1),
+        replace(BASE, style=FOREIGN, other_style=HOUSE, key_move=0.9, correction=0.001, stranger=0.1),
         steps=2000,
         seed=3,
     ),

@@ -11,11 +11,11 @@ from sim.config import Config
 Kind = Literal["preset", "control", "draw", "step", "rewind"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Path:
     """The steps taken from the checkpoint, as a chain: each took the update of one frame.
 
-    `length` counts them; `parent` is None at the checkpoint.
+    `length` counts them; `parent` is None at the checkpoint. Equal keys mean equal parameters.
     """
 
     parent: "Path | None" = None
@@ -30,6 +30,12 @@ class Path:
         moving = config.model_dump_json(exclude={"plane", "safety"})
         key = hashlib.sha256(f"{self.key}|{draw}|{moving}".encode()).hexdigest()
         return Path(self, config, draw, self.length + 1, key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Path) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,197 @@
+"""The simulator: frames and states of any moment, with what does not change remembered."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from sim.batch import draw_batch
+from sim.config import Config
+from sim.errors import Cancelled
+from sim.frame import Frame
+from sim.gradients import Gradient, Linearisation
+from sim.observe import Weighed, observe, weighed
+from sim.state import State
+from sim.teachers import teacher_log_probs
+from sim.timeline import Moment, Path
+from sim.world import Weights, World
+
+Value = TypeVar("Value")
+Cancel = Callable[[], bool]
+
+POINTS = 3
+STATES = 32
+ANCHOR_EVERY = 25
+
+
+class Recent(Generic[Value]):
+    """The values of the last few keys; safe to share between threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Value | None:
+        """The value of a key, or None; it becomes the most recent."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: Hashable, value: Value) -> Value:
+        """Remember a value, forgetting the oldest beyond the size."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._size:
+                self._values.popitem(last=False)
+        return value
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class Point:
+    """A linearised batch with what was derived from it, under a lock of its own."""
+
+    def __init__(self, linearisation: Linearisation) -> None:
+        self.linearisation = linearisation
+        self.lock = threading.RLock()
+        self.pushes: Recent[Tensor] = Recent(4)
+        self.teachers: Recent[Tensor] = Recent(4)
+
+    def push(self, name: str, directions: Gradient) -> Tensor:
+        """Derivatives along directions; remembered where they have a name."""
+        known = self.pushes.get(name) if name else None
+        if known is not None:
+            return known
+        pushed = self.linearisation.push(directions)
+        return self.pushes.put(name, pushed) if name else pushed
+
+
+class Simulator:
+    """Frames of any moment, a pure function of it: initial state, observe, advance.
+
+    What a change does not touch is not computed again: a batch and its forward pass serve every clip, lambda,
+    divergence and teacher. Caches are bounded. One simulator serves many threads.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._points: Recent[Point] = Recent(POINTS)
+        self._states: Recent[State] = Recent(STATES)
+        self._anchors: Recent[State] = Recent(STATES)
+        self._initial = State.initial(world.policies["base"].params)
+
+    def frame(self, moment: Moment, complete: bool = True, cancel: Cancel | None = None) -> Frame:
+        """The frame of a moment.
+
+        Args:
+            moment: settings, steps taken and draw.
+            complete: with exact norms and what needs them; without, these are pending and it comes sooner.
+            cancel: asked now and then.
+
+        Raises:
+            NonFinite: naming the stage where a number was not finite.
+            Cancelled: if `cancel` says so.
+            ValueError: if a teacher's context does not fit its model.
+        """
+        state = self.state(moment.path, cancel)
+        point, log_q_NV, seen = self._weighed(state, moment)
+        with point.lock:
+            return observe(
+                point.linearisation,
+                seen,
+                moment.config,
+                step=moment.step,
+                draw=moment.draw,
+                moments=state.moments,
+                checkpoint=self.world.plane,
+                log_q_NV=log_q_NV,
+                push=point.push,
+                complete=complete,
+                cancel=cancel,
+            )
+
+    def state(self, path: Path, cancel: Cancel | None = None) -> State:
+        """The state after the steps of a path, replayed from the nearest one that is remembered."""
+        ahead: list[Path] = []
+        node: Path | None = path
+        state = self._initial
+        while node is not None and node.parent is not None:
+            known = self._states.get(node.key) or self._anchors.get(node.key)
+            if known is not None:
+                state = known
+                break
+            ahead.append(node)
+            node = node.parent
+        for node in reversed(ahead):
+            if cancel is not None and cancel():
+                raise Cancelled(f"replaying the steps: stopped before step {node.length}")
+            state = self._advance(state, node)
+            self._states.put(node.key, state)
+            if node.length % ANCHOR_EVERY == 0:
+                self._anchors.put(node.key, state)
+        return state
+
+    def _advance(self, state: State, node: Path) -> State:
+        if node.config is None or node.parent is None:
+            return state
+        moment = Moment(node.config, node.parent, node.draw)
+        _, _, seen = self._weighed(state, moment)
+        return state.advance(seen.proposed, node.config)
+
+    def _weighed(self, state: State, moment: Moment) -> tuple[Point, Tensor | None, Weighed]:
+        config = moment.config
+        key = (moment.path.key, config.seed, config.source, moment.draw)
+        point = self._points.get(key)
+        if point is None:
+            model = self.world.policies["base"].model
+            batch = draw_batch(model, state.params, config.source, config.seed, moment.step, moment.draw)
+            point = self._points.put(key, Point(Linearisation(model, state.params, batch, config.source.temperature)))
+        with point.lock:
+            log_q_NV = self._teacher(point, state, moment)
+            return point, log_q_NV, weighed(point.linearisation, log_q_NV, config, state.moments)
+
+    def _teacher(self, point: Point, state: State, moment: Moment) -> Tensor | None:
+        """The teacher's log-probabilities at the batch's sites; None for a label."""
+        config, teacher = moment.config, moment.config.teacher
+        if teacher.policy == "label":
+            return None
+        linearisation = point.linearisation
+        if teacher.policy == "self" and teacher.parameters == "live" and teacher.context == "none":
+            return linearisation.log_p_NV
+        decay = teacher.decay if teacher.parameters == "average" else None
+        key = (teacher.policy, teacher.context, teacher.parameters, decay)
+        known = point.teachers.get(key)
+        if known is not None:
+            return known
+        speaker = self._speaker(config, state)
+        log_q_NV = teacher_log_probs(
+            speaker.model,
+            speaker.params,
+            linearisation.batch,
+            teacher.context,
+            config.seed,
+            moment.step,
+            moment.draw,
+            config.source.temperature,
+        )
+        return point.teachers.put(key, log_q_NV)
+
+    def _speaker(self, config: Config, state: State) -> Weights:
+        teacher = config.teacher
+        if teacher.policy != "self":
+            return self.world.policies[teacher.policy]
+        base = self.world.policies["base"]
+        params = {"live": state.params, "frozen": base.params, "average": state.average}[teacher.parameters]
+        return Weights(base.model, params)
+
+
+def use_one_thread() -> None:
+    """Let torch compute on one thread: on a small shared machine more are slower, and bits stay the same."""
+    torch.set_num_threads(1)
