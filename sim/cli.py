@@ -1,5 +1,6 @@
 """The command line: frames, training, presets, weights and the page, from a shell."""
 
+import io
 import json
 import os
 import sys
@@ -42,6 +43,9 @@ Target = Annotated[
 
 def main() -> None:
     """Run the command line; what the shell's ``gradcloud`` calls."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A title that the terminal's encoding lacks is shown escaped rather than not at all.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="gradcloud")
     except KeyboardInterrupt:
@@ -125,6 +129,7 @@ def train(
     from sim.report import record_header, record_row
     from sim.train import train as records
 
+    simulator = _simulator()
     with opened("--json", target or "-") as file, progress(steps, "training", "step") as bar:
 
         def write(line: str) -> None:
@@ -134,7 +139,7 @@ def train(
 
         if target is None:
             write(record_header())
-        for record in records(_simulator(), config, steps, every, lambda done: bar.update(done - bar.n)):
+        for record in records(simulator, config, steps, every, lambda done: bar.update(done - bar.n)):
             value = record.to_json()
             write(record_row(value) if target is None else _json_line(value))
 
@@ -189,7 +194,8 @@ def serve(
     """Serve the page; Ctrl-C stops it."""
     from sim.resources import app as app_folder
 
-    hosts = dict.fromkeys([f"localhost:{port}", f"127.0.0.1:{port}", f"{address}:{port}", *(origin or [])])
+    listening = f"[{address}]" if ":" in address else address
+    hosts = dict.fromkeys([f"localhost:{port}", f"127.0.0.1:{port}", f"{listening}:{port}", *(origin or [])])
     command = [sys.executable, "-m", "panel", "serve", str(app_folder()), f"--port={port}", f"--address={address}"]
     command += [f"--allow-websocket-origin={host}" for host in hosts]
     # Replaces this process, so that signals reach the server itself.

@@ -46,7 +46,7 @@ def train(
     if name is None and out is not None:
         raise InvalidInput(["--out: got a file for all weights, allowed with one name; name one"])
     if out is not None:
-        check_target("--out", out)
+        check_target("--out", out, stdout=False)
     from sim.simulator import use_one_thread
     from sim.weights import make
     from sim.world import NAMES

@@ -64,14 +64,16 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
-def check_target(option: str, target: str) -> None:
-    """Refuse, before any work is done, a file that cannot be written; ``-`` is standard output."""
+def check_target(option: str, target: str, stdout: bool = True) -> None:
+    """Refuse, before any work is done, a file that cannot be written; ``-`` is standard output if that will do."""
     path = Path(target)
     try:
-        if target == "-":
+        if target == "-" and stdout:
             return
-        if target == "" or path.is_dir():
-            reason = "is a folder" if target else "names no file"
+        if target in ("", "-"):
+            reason = "names no file"
+        elif path.is_dir():
+            reason = "is a folder"
         elif not path.parent.is_dir():
             reason = "is in a folder that does not exist"
         elif not os.access(path if path.exists() else path.parent, os.W_OK):
@@ -80,9 +82,8 @@ def check_target(option: str, target: str) -> None:
             return
     except (OSError, ValueError) as error:
         reason = str(error)
-    raise InvalidInput(
-        [f"{option}: {shown(target)} {reason}; allowed is a file in an existing folder, or - for standard output"]
-    )
+    dash = ", or - for standard output" if stdout else ""
+    raise InvalidInput([f"{option}: {shown(target)} {reason}; allowed is a file in an existing folder{dash}"])
 
 
 @contextmanager

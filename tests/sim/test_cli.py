@@ -206,6 +206,14 @@ def test_a_reader_that_leaves_gets_no_traceback() -> None:
     assert said == b""
 
 
+def test_a_name_that_the_terminal_cannot_write_is_escaped(preset_file: Path) -> None:
+    path = preset_file.rename(preset_file.with_name("漢.json"))
+    process = started("check", str(path), env=os.environ | {"PYTHONIOENCODING": "latin-1"})
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert said.endswith(b"\\u6f22.json: ok\n")
+
+
 def test_serving_runs_panel_on_the_installed_app(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
     monkeypatch.setattr(os, "execv", lambda _, command: seen.append(command))

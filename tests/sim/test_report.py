@@ -15,6 +15,7 @@ from sim.frame import (
     Frame,
     Measures,
     PlaneReadings,
+    Rollout,
     Sites,
     Spread,
     Undetermined,
@@ -51,7 +52,7 @@ def frame(count: int = 15) -> Frame:
         step=2,
         draw=3,
         sites=sites(count),
-        rollouts=(),
+        rollouts=(Rollout("ask", "so", 1.0, 0.0, 0, True),) * 64,
         update=UpdateReadings(0.5, -0.1, 2.0, 1.0, 0.012345, 0.02, 1.5, 1.3333333, 0.25, 0.75),
         measures=Measures(
             density=Density(0.5, 0.9, 0.0),

@@ -100,6 +100,7 @@ def test_training_from_the_shell_writes_where_it_is_told(folder: Path) -> None:
         (["train", "bas"], 'no weights are called "bas"; did you mean "base"?'),
         (["train", "zzz"], "allowed: base, same-family, cross-family, over-trained, plane"),
         (["train", "base", "--out", "/no/such/folder/x"], "--out: "),
+        (["train", "base", "--out", "-"], '"-" names no file'),
         (["train", "--out", "x"], "--out: got a file for all weights"),
     ],
 )
