@@ -88,8 +88,9 @@ def reverse(log_p_NV: Tensor, log_q_NV: Tensor, clip: Clip) -> Signal:
     advantage: log q - log p within +-threshold; token scale: min(1, threshold / KL); entry clamp: an entry
     p (log p - log q) over the threshold gives no gradient, any other its own, -p (log p - log q + 1).
     """
-    p_NV, ratio_NV = log_p_NV.exp(), log_q_NV - log_p_NV
-    entries_NV = torch.where(p_NV > 0, -p_NV * ratio_NV, 0.0)
+    p_NV = log_p_NV.exp()
+    ratio_NV = torch.where(p_NV > 0, log_q_NV - log_p_NV, 0.0)
+    entries_NV = -p_NV * ratio_NV
     kl_N = entries_NV.sum(-1)
     if clip.on and clip.kind == "advantage":
         capped_NV = ratio_NV.clamp(-clip.threshold, clip.threshold)
