@@ -94,7 +94,7 @@ def _readings(frame: Frame) -> str:
         if isinstance(value, Undetermined):
             rows.append((label, "-", value.reason))
         else:
-            rows.append((label, number(value), f"{word.word}: {word.rule}" if word else ""))
+            rows.append((label, number(value), word.word if word else ""))
     return table(rows, right=[1])
 
 

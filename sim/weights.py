@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from sim import plane, pretrain
+from sim import checkpoint, pretrain
 from sim.errors import WeightsError
 from sim.world import (
     NAMES,
@@ -37,8 +37,8 @@ def make(name: str, target: Path | None, progress: Progress) -> tuple[Path, str]
     """
     path = weights_file(name) if target is None else target
     if name == PLANE:
-        fitted = plane.fit({policy: load_policy(policy) for policy in POLICIES}, progress)
-        digest = save_plane(path, fitted, _origin(name, seed=plane.REFERENCE_SEED))
+        fitted = checkpoint.fit({policy: load_policy(policy) for policy in POLICIES}, progress)
+        digest = save_plane(path, fitted, _origin(name, seed=checkpoint.REFERENCE_SEED))
     else:
         recipe = pretrain.RECIPES[name]
         start = None if recipe.start is None else load_policy(recipe.start).params
