@@ -1,0 +1,75 @@
+"""The page of one visitor, and what the process keeps for all of them."""
+
+from functools import cache
+
+import panel as pn
+
+from app import theme
+from app.frames import Frames
+from app.session import Session
+from app.views.controls import Controls
+from app.views.gauges import Gauges
+from app.views.lessons import Lesson
+from app.views.log import EventLog
+from app.views.menu import Menu
+from app.views.plane import Plane
+from app.views.player import Player
+from app.views.status import Status
+from sim.errors import InvalidInput
+from sim.presets import Preset, builtin
+from sim.simulator import Simulator
+from sim.timeline import Moment
+from sim.world import World
+
+#: What the page opens with.
+DEFAULT = "opsd-collapse"
+
+
+@cache
+def frames() -> Frames:
+    """The process's frames."""
+    return Frames(lambda: Simulator(World.load()))
+
+
+def warm() -> None:
+    """Begin to compute what most visitors see first."""
+    frames().warm(Moment(builtin(DEFAULT).config))
+
+
+def dashboard() -> pn.viewable.Viewable:
+    """The page of the visitor who is being served."""
+    document = pn.state.curdoc
+    name, preset, problems = asked()
+    session = Session(frames(), preset, name, document)
+    session.refuse(problems)
+    session.begin()
+    plane = pn.Column(
+        Plane(session), Status(session, css_classes=["status"]), css_classes=["plane"], margin=0,
+        stylesheets=[_OVERLAY], sizing_mode="stretch_width",
+    )  # fmt: skip
+    side = pn.Column(
+        Gauges(session), EventLog(session, css_classes=["log"], sizing_mode="stretch_width"), css_classes=["side"],
+        stylesheets=[_SIDE], margin=0,
+    )  # fmt: skip
+    page = pn.Column(
+        Menu(session, css_classes=["menu"]), plane, Controls(session.dials, css_classes=["dials"]), side,
+        Player(session, css_classes=["player"]), Lesson(session), stylesheets=[theme.LAYOUT], margin=0,
+        sizing_mode="stretch_width", name="page",
+    )  # fmt: skip
+    pn.state.on_session_destroyed(lambda _: session.close())
+    return page
+
+
+def asked() -> tuple[str, Preset, list[str]]:
+    """The preset that the address asks for, else the default, with what is wrong with the address."""
+    wanted = [value.decode("utf-8", "replace") for value in pn.state.session_args.get("preset", [])]
+    if not wanted:
+        return DEFAULT, builtin(DEFAULT), []
+    try:
+        return wanted[-1], builtin(wanted[-1]), []
+    except InvalidInput as error:
+        return DEFAULT, builtin(DEFAULT), [f"the address: {problem}" for problem in error.problems]
+
+
+_OVERLAY = ":host { position: relative; } :host > .status { position: absolute; left: 0; right: 0; top: 0; }"
+_SIDE = ":host { min-width: 0; } :host > .log { flex: 1 1 0; min-height: 130px; }"

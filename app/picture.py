@@ -1,0 +1,203 @@
+"""From a frame to what the plane draws, as columns: pure functions of the frame and of the radius's scale."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.frame import Frame, Reading, Undetermined
+
+Columns = dict[str, Any]
+Floats = NDArray[np.float64]
+
+#: Arrows that are drawn at most; the strongest are kept.
+MOST = 2000
+#: Arrows that carry their word.
+NAMED = 3
+#: Arrows whose length before the clip is drawn too.
+MOST_UNCLIPPED = 60
+#: Half the width in pixels that the picture usually has, and the height of a line of text in it.
+PIXELS, LINE = 320, 16
+#: Words of the prefix that the hover shows.
+CONTEXT = 12
+#: Safe radii below which the logarithmic radius is linear.
+KNEE = 0.01
+
+
+@dataclass(frozen=True)
+class Radius:
+    """How lengths are drawn; lengths are in safe radii, and a length of 1 is drawn as 1.
+
+    linear: r; log: asinh(r / KNEE) / asinh(1 / KNEE). Directions stay as they are.
+    """
+
+    kind: str
+
+    def lengths(self, r: Floats) -> Floats:
+        """Where lengths are drawn."""
+        return r if self.kind == "linear" else np.arcsinh(r / KNEE) / np.arcsinh(1 / KNEE)
+
+    def points(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Where points are drawn: moved along their own direction."""
+        r = np.hypot(x, y)
+        factor = np.divide(self.lengths(r), r, out=np.ones_like(r), where=r > 0)
+        return x * factor, y * factor
+
+    def marks(self, half: float) -> list[float]:
+        """Lengths worth a circle on a picture that reaches to `half`."""
+        if self.kind == "log":
+            return [r for r in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0) if self.lengths(np.array(r)) < 1.5 * half]
+        unit = 10.0 ** np.floor(np.log10(half))
+        step = next(s for s in (0.2 * unit, 0.5 * unit, unit, 2 * unit) if half / s <= 5)
+        return [float(step * k) for k in range(1, 12)]
+
+
+def order(frame: Frame) -> NDArray[np.int64]:
+    """The sites that are drawn, the weakest first so that the strongest lie on top; exact zeros are left out."""
+    r = np.hypot(frame.sites.x, frame.sites.y)
+    ranked = np.argsort(r, kind="stable")
+    return ranked[r[ranked] > 0][-MOST:]
+
+
+def arrows(frame: Frame, radius: Radius) -> Columns:
+    """A row for each drawn site: its tip, and what the hover shows."""
+    sites, kept = frame.sites, order(frame)
+    x, y = radius.points(sites.x[kept], sites.y[kept])
+    named = np.arange(len(kept)) >= len(kept) - NAMED
+    return {
+        "x": x.astype(np.float32),
+        "y": y.astype(np.float32),
+        "alpha": np.where(named, 1.0, 0.34).astype(np.float32),
+        "width": np.where(named, 1.6, 1.0).astype(np.float32),
+        "token": [spoken(sites.text[i]) for i in kept],
+        "before": [_tail(sites.prefix[i]) for i in kept],
+        "student": sites.student_p[kept].astype(np.float32),
+        "teacher": sites.teacher_p[kept].astype(np.float32),
+        "signal": sites.signal[kept].astype(np.float32),
+        "share": (100 * sites.share[kept]).astype(np.float32),
+        "length": np.hypot(sites.x[kept], sites.y[kept]).astype(np.float32),
+        "norm": norms(frame),
+    }
+
+
+def norms(frame: Frame) -> NDArray[np.float32]:
+    """The drawn sites' norms; NaN while they are computed."""
+    kept = order(frame)
+    norm = frame.sites.norm
+    return np.full(len(kept), np.nan, np.float32) if norm is None else norm[kept].astype(np.float32)
+
+
+def words(frame: Frame, radius: Radius, half: float) -> Columns:
+    """The strongest arrows' words, beyond their tips and clear of each other on a picture of usual size."""
+    kept = order(frame)[-NAMED:][::-1]
+    x, y = radius.points(frame.sites.x[kept], frame.sites.y[kept])
+    across, down = x * PIXELS / half, -y * PIXELS / half
+    offsets: list[float] = []
+    for i in range(len(kept)):
+        taken = sorted(down[j] + offsets[j] for j in range(i) if abs(across[i] - across[j]) < 60)
+        offset = 0.0
+        for each in taken:
+            if abs(down[i] + offset - each) < LINE:
+                offset = each + LINE - down[i]
+        offsets.append(float(offset))
+    return {
+        "x": x.astype(np.float32),
+        "y": y.astype(np.float32),
+        "text": [spoken(frame.sites.text[i]) for i in kept],
+        "align": ["left" if each >= 0 else "right" for each in x],
+        "dx": [8.0 if each >= 0 else -8.0 for each in x],
+        "dy": offsets,
+    }
+
+
+def unclipped(frame: Frame, radius: Radius) -> Columns:
+    """From the tips of the arrows that the clip shortened or turned to where they would be without it."""
+    sites = frame.sites
+    moved = np.hypot(sites.unclipped_x - sites.x, sites.unclipped_y - sites.y)
+    kept = np.argsort(moved, kind="stable")[-MOST_UNCLIPPED:]
+    kept = kept[(moved[kept] > 1e-9) & sites.clipped[kept]]
+    x0, y0 = radius.points(sites.x[kept], sites.y[kept])
+    x1, y1 = radius.points(sites.unclipped_x[kept], sites.unclipped_y[kept])
+    return {name: each.astype(np.float32) for name, each in (("x0", x0), ("y0", y0), ("x1", x1), ("y1", y1))}
+
+
+def update(frame: Frame, radius: Radius) -> Columns:
+    """The averaged update's tip in the plane; empty where there is none."""
+    x, y = number(frame.update.x), number(frame.update.y)
+    if x is None or y is None or np.hypot(x, y) == 0:
+        return {"x": [], "y": []}
+    return _columns(*radius.points(np.array([x]), np.array([y])))
+
+
+def head(frame: Frame, radius: Radius, half: float) -> float:
+    """The size in pixels of the update's arrow head; no longer than a short arrow itself."""
+    tip = update(frame, radius)
+    length = float(np.hypot(tip["x"], tip["y"]).max(initial=0)) * PIXELS / half
+    return min(16.0, max(7.0, 0.8 * length))
+
+
+def whole(frame: Frame, radius: Radius) -> Columns:
+    """Where the update would end if all of it lay in the plane: its ratio to the safe radius, along its direction.
+
+    The mark lies beyond the ring exactly when the ratio is over 1: the rim in that direction is ratio 1.
+    """
+    x, y, ratio = number(frame.update.x), number(frame.update.y), number(frame.update.ratio)
+    if x is None or y is None or ratio is None or np.hypot(x, y) == 0:
+        return {"x0": [], "y0": [], "x": [], "y": []}
+    rim = np.linalg.norm(np.linalg.solve(frame.plane.safe_ellipse, np.array([x, y])))
+    tip = radius.points(np.array([x]), np.array([y]))
+    end = radius.points(np.array([ratio * x / rim]), np.array([ratio * y / rim]))
+    return {"x0": tip[0].astype(np.float32), "y0": tip[1].astype(np.float32)} | _columns(*end)
+
+
+def ring(frame: Frame, radius: Radius) -> Columns:
+    """The rim of the safe region, as a closed line."""
+    angle = np.linspace(0, 2 * np.pi, 181)
+    x, y = frame.plane.safe_ellipse @ np.stack([np.cos(angle), np.sin(angle)])
+    return _columns(*radius.points(x, y))
+
+
+def scale(radius: Radius, half: float) -> Columns:
+    """Circles of the radius's scale with their lengths in safe radii."""
+    marks = radius.marks(half)
+    drawn = radius.lengths(np.array(marks)).astype(np.float32)
+    return {"r": drawn, "y": -drawn, "text": [f"{mark:g}" for mark in marks]}
+
+
+def reach(frame: Frame, radius: Radius) -> float:
+    """How far a picture must reach from its centre to show what matters: the ring and the update, whole.
+
+    The logarithmic one shows every arrow as well; the linear one lets the longest run out of the picture.
+    """
+    ends = [ring(frame, radius), whole(frame, radius), update(frame, radius)]
+    least = 1.15 if radius.kind == "linear" else 1.75
+    if radius.kind == "log":
+        ends.append(dict(zip("xy", radius.points(frame.sites.x, frame.sites.y), strict=True)))
+    far = max(float(np.hypot(end["x"], end["y"]).max(initial=0)) for end in ends)
+    return max(least, far * (1.25 if radius.kind == "linear" else 1.2))
+
+
+def must_reach(frame: Frame, radius: Radius) -> float:
+    """How far a picture must reach at least, so that the update and its mark are never out of sight."""
+    ends = (whole(frame, radius), update(frame, radius), ring(frame, radius))
+    return max(float(np.hypot(end["x"], end["y"]).max(initial=0)) for end in ends)
+
+
+def number(value: Reading) -> float | None:
+    """A reading's number, None where it is undetermined."""
+    return None if isinstance(value, Undetermined) else value
+
+
+def spoken(token: str) -> str:
+    """A token as a lecture hall reads it: the end mark is a word like any other."""
+    return "(end)" if token == "<eos>" else token
+
+
+def _tail(prefix: str) -> str:
+    words = [word for word in prefix.split() if word != "<bos>"]
+    return ("… " if len(words) > CONTEXT else "") + " ".join(words[-CONTEXT:])
+
+
+def _columns(x: Floats, y: Floats) -> Columns:
+    return {"x": x.astype(np.float32), "y": y.astype(np.float32)}

@@ -1,0 +1,72 @@
+"""How the page looks: one palette, a type scale of three sizes, and the style sheets that every view shares."""
+
+#: Okabe-Ito, told apart by colour-blind readers; form tells them apart as well.
+UPDATE = "#D55E00"
+RING = "#0072B2"
+INSIDE = "#009E73"
+NEAR = "#E69F00"
+PAST = UPDATE
+INK = "#1f2328"
+MUTED = "#62676d"
+CLOUD = "#7d838a"
+HAIR = "#e4e3de"
+PAPER = "#fdfdfb"
+
+SMALL, BODY, LARGE = "11.5px", "13px", "20px"
+FONT = "Inter, Helvetica Neue, Segoe UI, Liberation Sans, Roboto, Arial, sans-serif"
+
+#: For the page itself: the body, and variables that every shadow root inherits.
+PAGE = f"""
+:root {{
+  --ink: {INK}; --muted: {MUTED}; --hair: {HAIR}; --paper: {PAPER}; --cloud: {CLOUD};
+  --update: {UPDATE}; --ring: {RING}; --inside: {INSIDE}; --near: {NEAR}; --past: {PAST};
+  --small: {SMALL}; --body: {BODY}; --large: {LARGE};
+}}
+html, body {{ margin: 0; padding: 0; background: var(--paper); color: var(--ink); }}
+body {{ font: {BODY}/1.4 {FONT}; overflow-x: hidden; }}
+"""
+
+#: For every component: it lives in a shadow root, which inherits variables and nothing else.
+BASE = f"""
+:host {{ font: {BODY}/1.35 {FONT}; color: var(--ink); font-variant-numeric: tabular-nums; }}
+* {{ box-sizing: border-box; }}
+button, select, input {{ font: inherit; color: inherit; }}
+button {{
+  border: 1px solid transparent; border-radius: 4px; background: none; padding: 3px 8px; cursor: pointer;
+  white-space: nowrap;
+}}
+button:hover {{ background: #efeeea; }}
+button:disabled {{ color: #a7abaf; cursor: default; background: none; }}
+select, input[type=number] {{
+  width: 100%; height: 26px; border: 1px solid #cfcec8; border-radius: 4px; background: #fff; padding: 0 4px;
+}}
+select:disabled, input:disabled {{ color: #9a9ea2; background: #f6f5f1; border-color: var(--hair); }}
+:focus-visible {{ outline: 2px solid var(--ring); outline-offset: 1px; }}
+.sr {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }}
+.small {{ font-size: {SMALL}; color: var(--muted); }}
+"""
+
+#: The page's grid: dials, picture, readings; on a narrow screen one below the other, the picture first.
+LAYOUT = """
+:host {
+  display: grid !important; width: 100%; box-sizing: border-box; padding: 0 18px; column-gap: 20px;
+  grid-template-columns: minmax(212px, 17.5vw) 50vw minmax(0, 1fr);
+  grid-template-rows: 40px min(50vw, max(360px, calc(100vh - 80px))) 40px auto;
+  grid-template-areas: "menu menu menu" "dials plane side" "dials player side" "lesson lesson lesson";
+}
+:host > * { min-width: 0; margin: 0 !important; width: auto !important; }
+.menu { grid-area: menu; } .dials { grid-area: dials; } .plane { grid-area: plane; } .player { grid-area: player; }
+.side { grid-area: side; } .lesson { grid-area: lesson; }
+.dials, .side { height: auto !important; min-height: 0; }
+.dials { overflow-y: auto; scrollbar-width: thin; }
+.side { display: flex; flex-direction: column; }
+.plane { height: auto !important; position: relative; }
+@media (max-width: 1000px) {
+  :host {
+    padding: 0 12px; grid-template-columns: minmax(0, 1fr); grid-template-rows: auto;
+    grid-template-areas: "menu" "plane" "player" "side" "dials" "lesson"; row-gap: 6px;
+  }
+  .plane { height: min(calc(100vw + 70px), max(340px, calc(100vh - 150px))) !important; }
+  .dials { overflow: visible; }
+}
+"""

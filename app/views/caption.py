@@ -1,0 +1,91 @@
+"""The caption of the picture: what is what, how much is shown, and how much of it the plane holds."""
+
+from html import escape
+
+import panel as pn
+
+from app import picture, theme
+from app.numbers import html, percent
+from app.session import Session
+from sim.frame import Frame, Reading
+
+_AXES = {
+    "checkpoint": ("reward grows →", "what else the methods share ↑"),
+    "components": ("first principal direction of this batch →", "second ↑"),
+    "random": ("a random direction →", "another ↑"),
+}
+_CSS = f"""
+.frame {{ position: absolute; inset: 0; font-size: {theme.SMALL}; line-height: 1.5; color: var(--muted); }}
+.frame > div {{ position: absolute; padding: 2px 4px; text-shadow: 0 0 3px var(--paper), 0 0 3px var(--paper); }}
+.key {{ left: 0; top: 4px; }} .key div {{ display: flex; align-items: center; gap: 7px; }}
+.shown {{ left: 0; bottom: 2px; }} .held {{ right: 0; bottom: 2px; text-align: right; }}
+.x {{ right: 0; top: calc(50% + 2px); }} .y {{ left: calc(50% + 4px); top: 0; }}
+.silent {{ left: 15%; right: 15%; top: 38%; text-align: center; font-size: {theme.BODY}; color: var(--ink); }}
+svg {{ flex: none; }} .pending {{ font-weight: 400; }}
+@media (max-width: 560px) {{
+  .held {{ right: auto; left: 0; bottom: 36px; text-align: left; }} .held br {{ display: none; }}
+}}
+"""
+_KEY = (
+    ("cloud", "one token's own step", '<path d="M1 6H19" stroke="var(--cloud)"/><path d="M24 6l-6-3v6z" '
+     'fill="var(--cloud)"/>'),
+    ("unclipped", "before the clip", '<path d="M1 6H25" stroke="var(--cloud)" stroke-dasharray="1 3"/>'),
+    ("update", "the averaged update", '<path d="M1 6H17" stroke="var(--update)" stroke-width="4"/>'
+     '<path d="M26 6l-10-5v10z" fill="var(--update)"/>'),
+    ("whole", "its whole length, not only what the plane holds", '<circle cx="13" cy="6" r="4.5" '
+     'stroke="var(--update)" stroke-width="2" fill="none"/>'),
+    ("ring", "the safe radius", '<path d="M1 6H25" stroke="var(--ring)" stroke-width="2.2" stroke-dasharray="6 4"/>'),
+)  # fmt: skip
+
+
+class Caption(pn.viewable.Viewer):
+    """Words over the picture's corners."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._pane = pn.pane.HTML(
+            pn.bind(_html, session.param.frame, session.dials.param.radius), css_classes=["caption"],
+            stylesheets=[theme.BASE, _CSS], margin=0, name="caption",
+        )  # fmt: skip
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._pane
+
+
+def _html(frame: Frame | None, radius: str) -> str:
+    return "" if frame is None else caption(frame, radius)
+
+
+def caption(frame: Frame, radius: str) -> str:
+    """The caption of a frame, as HTML."""
+    right, up = _AXES[frame.plane.basis]
+    clipped = bool(frame.sites.clipped.any())
+    key = "".join(
+        f'<div><svg width="27" height="12" aria-hidden="true">{form}</svg>{words}</div>'
+        for name, words, form in _KEY
+        if clipped or name != "unclipped"
+    )
+    scale = "lengths drawn logarithmically" if radius == "log" else "lengths drawn in proportion"
+    silent = f'<div class="silent">{escape(frame.verdict.rule)}</div>' if not len(picture.order(frame)) else ""
+    return (
+        f'<div class="frame"><div class="key">{key}</div>'
+        f'<div class="shown">{_count(frame)}<br>{scale}, in safe radii</div>'
+        f'<div class="held">this plane holds {_share(frame.plane.captured_share)} of the arrows <br>'
+        f"and {_share(frame.plane.update_share)} of the update</div>"
+        f'<div class="x">{right}</div><div class="y">{up}</div>{silent}</div>'
+    )
+
+
+def _count(frame: Frame) -> str:
+    total, drawn = len(frame.sites.text), len(picture.order(frame))
+    still = int(((frame.sites.x == 0) & (frame.sites.y == 0)).sum())
+    if still == total:
+        return f"no arrow: all {total:,} are exactly zero"
+    text = f"{drawn:,} of {total:,} arrows shown"
+    if still:
+        text += f"; {still:,} are exactly zero"
+    return text
+
+
+def _share(value: Reading) -> str:
+    return f"<b>{html(value, percent)}</b>"

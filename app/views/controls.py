@@ -1,0 +1,77 @@
+"""The dials: every setting as a control, the everyday ones in sight and the rest under "more"."""
+
+from pathlib import Path
+from typing import Any
+
+import param
+from panel.custom import JSComponent
+
+from app import theme
+from app.fields import BY_NAME, FIELDS, Field, idle, ladder, values
+from app.state import RADII, Dials
+
+_HERE = Path(__file__).with_suffix("")
+_RADIUS = Field("radius", "", "Lengths", "choice", "How the picture draws lengths: in proportion, or so that arrows of "
+                "all sizes are seen.", RADII, group="Picture")  # fmt: skip
+
+
+class Controls(JSComponent):
+    """The controls of a visitor's dials."""
+
+    fields = param.List(default=[])
+    values = param.Dict(default={})
+    idle = param.Dict(default={}, doc="controls without an effect just now, with the reason")
+    ladders = param.Dict(default={}, doc="the positions of the sliders in steps")
+    hints = param.Dict(default={})
+    note = param.String(default="")
+
+    _esm = _HERE.with_suffix(".js")
+    _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
+
+    def __init__(self, dials: Dials, **params: Any) -> None:
+        super().__init__(fields=[_offered(each) for each in (*FIELDS, _RADIUS)], **(_standing(dials) | params))
+        self._dials = dials
+        dials.param.watch(self._follow, ["config", "note", "radius"])
+
+    def _follow(self, *_: Any) -> None:
+        self.param.update(**_standing(self._dials))
+
+    def _handle_msg(self, data: Any) -> None:
+        """Turn one dial; what the browser sends is checked like any other input."""
+        name, value = data["name"], data["value"]
+        if name not in BY_NAME and name != "radius":
+            return
+        if isinstance(self._dials.param[name], param.Number) and not isinstance(self._dials.param[name], param.Integer):
+            value = float(value)
+        try:
+            self._dials.param.update(**{name: value, "dragging": not data["done"]})
+        except ValueError as error:
+            self._dials.param.update(dragging=False, note=_allowed(name, value, error))
+            self.param.trigger("values")
+
+
+def _standing(dials: Dials) -> dict[str, Any]:
+    config = dials.config
+    rollouts = config.source.rollouts
+    return {
+        "values": values(config) | {"radius": dials.radius},
+        "idle": idle(config),
+        "ladders": {name: ladder(name, getattr(dials, name), config) for name in ("prompts", "group_size")},
+        "hints": {"prompts": f"× {config.source.group_size} answers = {rollouts:,} rollouts"},
+        "note": dials.note,
+    }
+
+
+def _offered(each: Field) -> dict[str, Any]:
+    return {
+        "name": each.name, "label": each.label, "kind": each.kind, "help": each.help, "group": each.group,
+        "choices": [list(pair) for pair in each.choices.items()], "low": each.low, "high": each.high,
+        "step": each.step, "ends": list(each.ends) if each.ends else None, "symbol": each.symbol, "unit": each.unit,
+    }  # fmt: skip
+
+
+def _allowed(name: str, value: Any, error: ValueError) -> str:
+    each = BY_NAME.get(name)
+    if each is not None and each.kind == "number":
+        return f"{each.label}: got {value}, allowed {each.low:g} to {each.high:.10g}."
+    return str(error)

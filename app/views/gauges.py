@@ -1,0 +1,112 @@
+"""The verdict and the readings of the step: each a number, a word, and the rule for the word."""
+
+from collections.abc import Callable
+from html import escape
+
+import panel as pn
+
+from app import theme
+from app.numbers import html, percent, significant
+from app.session import Session
+from sim.frame import Frame, Reading, Undetermined, Verdict
+from sim.words import Word, words
+
+_SHAPES = {
+    "inside": '<circle cx="14" cy="14" r="9" fill="var(--inside)"/>',
+    "near": '<path d="M14 3l11 11-11 11L3 14z" fill="var(--near)"/>',
+    "past": '<path d="M14 3l12 22H2z" fill="var(--past)"/>',
+    "none": '<path d="M5 14h18" stroke="var(--muted)" stroke-width="4"/>',
+}
+_CSS = f"""
+.verdict {{ position: relative; display: flex; gap: 12px; align-items: center; padding: 6px 0 12px; }}
+.verdict h2 {{ margin: 0; font-size: {theme.LARGE}; line-height: 1.2; font-weight: 600; }}
+.verdict svg {{ flex: none; }}
+.reading {{
+  position: relative; display: grid; grid-template-columns: 1fr auto; column-gap: 10px; padding: 5px 0;
+  border-top: 1px solid var(--hair); cursor: default;
+}}
+.name b {{ font-weight: 600; }} .name i {{ font-style: normal; color: var(--muted); }}
+.value {{ text-align: right; font-weight: 600; min-width: 5.5em; }}
+.note {{
+  grid-column: 1 / -1; font-size: {theme.SMALL}; color: var(--muted); white-space: nowrap; overflow: hidden;
+  text-overflow: ellipsis;
+}}
+.note b {{ font-weight: 500; color: var(--ink); }}
+.pending {{ color: var(--muted); font-weight: 400; }}
+.rule {{
+  display: none; position: absolute; right: calc(100% + 8px); top: -4px; z-index: 20; width: 270px; padding: 8px 10px;
+  background: #fff; border: 1px solid #cfcec8; border-radius: 5px; box-shadow: 0 3px 14px rgb(0 0 0 / 0.12);
+  font-size: {theme.SMALL}; line-height: 1.45; color: var(--ink); font-weight: 400;
+}}
+.reading:hover .rule, .reading:focus .rule, .verdict:hover .rule, .verdict:focus .rule {{ display: block; }}
+@media (max-width: 1000px) {{ .rule {{ right: 0; left: 0; top: 100%; width: auto; }} }}
+"""
+
+
+class Gauges(pn.viewable.Viewer):
+    """The readings of a session's frame."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._pane = pn.pane.HTML(
+            pn.bind(_html, session.param.frame), stylesheets=[theme.BASE, _CSS], margin=0, name="gauges",
+            sizing_mode="stretch_width",
+        )  # fmt: skip
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._pane
+
+
+def _html(frame: Frame | None) -> str:
+    return "" if frame is None else gauges(frame)
+
+
+def gauges(frame: Frame) -> str:
+    """The verdict and all readings of a frame, as HTML."""
+    update, said = frame.update, words(frame)
+    density, bias, concentration = frame.measures.density, frame.measures.bias, frame.measures.concentration
+    coherence = f"coherence; cosine to reward {_note(bias.reward_cosine)}; noise scale {_note(bias.noise_scale)}"
+    piled = f"effective share of tokens; the top 1 % pull {_note(concentration.top1_share, percent)}"
+    turned = f"it turns {_note(concentration.leave_out_angle, _degrees)} without the largest"
+    return "".join(
+        [
+            _verdict(frame.verdict),
+            _reading("Update", said["update"], update.ratio, "its length over the safe radius"),
+            _reading("KL of the step", said["kl"], update.kl_measured,
+                     f"measured, nats a token; predicted {_note(update.kl_predicted)}"),
+            _reading("Density", said["density"], density.within_share,
+                     f"inside answers; on {_note(density.active_share, percent)} of tokens; "
+                     f"{_note(density.silent_groups, percent)} of groups silent"),
+            _reading("Bias", said["bias"], bias.coherence, coherence),
+            _reading("Concentration", said["concentration"], concentration.effective_share, piled,
+                     f"{turned}; the clip leaves {_note(update.clip_ratio, percent)}"),
+            _reading("Spread", said["spread"], frame.measures.spread.participation_ratio, "directions spanned"),
+            _reading("Mean norm", said["mean_norm"], frame.measures.mean_norm, "of a token's gradient"),
+        ]
+    )  # fmt: skip
+
+
+def _verdict(verdict: Verdict) -> str:
+    return (
+        f'<div class="verdict {escape(verdict.level)}" tabindex="0"><svg width="28" height="28" aria-hidden="true">'
+        f"{_SHAPES[verdict.level]}</svg><h2>{escape(verdict.word)}</h2>"
+        f'<div class="rule" role="tooltip">{escape(verdict.rule)}</div></div>'
+    )
+
+
+def _reading(name: str, word: Word, value: Reading, *notes: str) -> str:
+    missing = f"<br>{escape(value.reason)}" if isinstance(value, Undetermined) and not value.pending else ""
+    return (
+        f'<div class="reading" tabindex="0"><div class="name"><b>{name}</b> <i>{escape(word.word)}</i></div>'
+        f'<div class="value">{html(value)}</div>'
+        + "".join(f'<div class="note">{note}</div>' for note in notes)
+        + f'<div class="rule" role="tooltip">{escape(word.rule)}{missing}</div></div>'
+    )
+
+
+def _note(value: Reading, write: Callable[[float], str] = significant) -> str:
+    return f"<b>{html(value, write)}</b>"
+
+
+def _degrees(value: float) -> str:
+    return f"{significant(value, 2)}°"

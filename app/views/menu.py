@@ -1,0 +1,64 @@
+"""The preset menu: choose, save and load."""
+
+import base64
+import binascii
+import re
+from pathlib import Path
+from typing import Any
+
+import param
+from panel.custom import JSComponent
+
+from app import theme
+from app.session import Session
+from sim.errors import InvalidInput
+from sim.presets import MAX_BYTES, builtin, dumps_preset, names, parse_preset
+
+_HERE = Path(__file__).with_suffix("")
+
+
+class Menu(JSComponent):
+    """The head of the page. What comes from the browser is checked as strictly as a file is."""
+
+    presets = param.List(default=[])
+    current = param.String(default="", doc='the preset\'s name; "" for one that came from a file')
+    title = param.String(default="")
+    limit = param.Integer(default=MAX_BYTES, constant=True)
+
+    _esm = _HERE.with_suffix(".js")
+    _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
+
+    def __init__(self, session: Session, **params: Any) -> None:
+        super().__init__(presets=[[name, builtin(name).title] for name in names()], **params)
+        self._session = session
+        session.param.watch(self._follow, ["preset", "preset_name"])
+        self._follow()
+
+    def _follow(self, *_: Any) -> None:
+        self.param.update(current=self._session.preset_name or "", title=self._session.preset.title)
+
+    def _handle_msg(self, data: Any) -> None:
+        try:
+            if "open" in data:
+                self._session.open(builtin(data["open"]), data["open"])
+            elif "save" in data:
+                self._save()
+            else:
+                self._load(data)
+        except InvalidInput as error:
+            self._session.refuse(error.problems)
+
+    def _save(self) -> None:
+        preset = self._session.current_preset()
+        slug = self._session.preset_name or re.sub(r"[^a-z0-9]+", "-", preset.title.lower()).strip("-") or "preset"
+        self._send_msg({"text": dumps_preset(preset), "filename": f"{slug}.json"})
+
+    def _load(self, data: dict[str, Any]) -> None:
+        origin = str(data["file"])[:120]
+        if data["size"] > MAX_BYTES or "base64" not in data:
+            raise InvalidInput([f"{origin}: got {data['size']:,} bytes, allowed {MAX_BYTES:,}; load a smaller file"])
+        try:
+            content = base64.b64decode(data["base64"], validate=True)
+        except (binascii.Error, TypeError, ValueError):
+            raise InvalidInput([f"{origin}: did not arrive whole; load it again"]) from None
+        self._session.open(parse_preset(content, origin))
