@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from sim.errors import NonFinite
 from sim.language import EOS_ID, PAD_ID
 from sim.policy import Params, Policy
 
@@ -45,7 +46,7 @@ def sample(
 
     Raises:
         ValueError: if a prompt and its answer do not fit the model's context.
-        FloatingPointError: if the policy's logits are not finite.
+        NonFinite: if the policy's logits are not finite.
     """
     u_BS = rng.random((len(prompts), max_new_tokens))
     lengths_B = np.array([len(prompt) for prompt in prompts])
@@ -59,7 +60,7 @@ def sample(
     while True:
         logits = logits_BV.double().numpy() / temperature
         if not np.isfinite(logits).all():
-            raise FloatingPointError("rollout: the policy's logits are not finite")
+            raise NonFinite("rollout: the policy's logits are not finite; go back and take smaller steps")
         p_BV = np.exp(logits - logits.max(-1, keepdims=True))
         cumulative_BV = np.cumsum(p_BV, -1)
         new_B = end - lengths_B
