@@ -5,7 +5,7 @@ from torch import Tensor
 
 from sim.batch import Batch
 from sim.config import Config
-from sim.language import context_words, encode
+from sim.language import VOCABULARY, context_words, encode
 from sim.policy import Params, Policy
 from sim.rng import generator
 from sim.rollout import pad
@@ -26,6 +26,11 @@ def teacher_log_probs(
         ValueError: if a context makes a row too long for the teacher (it is never cut), or if its vocabulary
             is not the student's.
     """
+    if model.vocabulary != len(VOCABULARY):
+        raise ValueError(
+            f"the teacher's vocabulary of {model.vocabulary} words is not the student's of {len(VOCABULARY)}: "
+            "a teacher that splits text otherwise cannot speak of the student's tokens"
+        )
     rows, starts = [], []
     shown: dict[int, list[int]] = {}
     for i, (problem, prompt, answer) in enumerate(zip(batch.problems, batch.prompts, batch.answers, strict=True)):
@@ -37,11 +42,6 @@ def teacher_log_probs(
         rows.append([*begin, *shown[group], *rest, *answer])
         starts.append(len(shown[group]))
     tokens_BT = pad(rows)
-    if int(tokens_BT.max()) >= model.vocabulary:
-        raise ValueError(
-            f"the teacher's vocabulary of {model.vocabulary} words is not the student's: "
-            "a teacher that splits text otherwise cannot speak of the student's tokens"
-        )
     logits_BTV = model.logits(params, tokens_BT[:, :-1])
     columns_N = torch.from_numpy(batch.column_N) + torch.tensor(starts)[torch.from_numpy(batch.sequence_N)]
     logits_NV = logits_BTV[torch.from_numpy(batch.sequence_N), columns_N]
