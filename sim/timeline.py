@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -18,7 +18,7 @@ class Path:
     `length` counts them; `parent` is None at the checkpoint. Equal keys mean equal parameters.
     """
 
-    parent: "Path | None" = None
+    parent: "Path | None" = field(default=None, repr=False)
     config: Config | None = None
     draw: int = 0
     length: int = 0
