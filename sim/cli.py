@@ -192,12 +192,19 @@ def serve(
     show: Annotated[bool, typer.Option("--show", help="Open the page in a browser.")] = False,
 ) -> None:
     """Serve the page; Ctrl-C stops it."""
+    import sysconfig
+
     from sim.resources import app as app_folder
 
+    folder = app_folder()
     listening = f"[{address}]" if ":" in address else address
     hosts = dict.fromkeys([f"localhost:{port}", f"127.0.0.1:{port}", f"{listening}:{port}", *(origin or [])])
-    command = [sys.executable, "-m", "panel", "serve", str(app_folder()), f"--port={port}", f"--address={address}"]
+    # -P: a file called app.py or sim.py where the user stands is not what is meant.
+    command = [sys.executable, "-P", "-m", "panel", "serve", str(folder), f"--port={port}", f"--address={address}"]
     command += [f"--allow-websocket-origin={host}" for host in hosts]
+    if str(folder.parent) != sysconfig.get_path("purelib"):
+        known = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = f"{known}{os.pathsep}{folder.parent}" if known else str(folder.parent)
     # Replaces this process, so that signals reach the server itself.
     os.execv(sys.executable, command + ["--show"] * show)
 

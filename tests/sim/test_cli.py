@@ -216,13 +216,15 @@ def test_a_name_that_the_terminal_cannot_write_is_escaped(preset_file: Path) -> 
 
 def test_serving_runs_panel_on_the_installed_app(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
+    monkeypatch.setenv("PYTHONPATH", "elsewhere")
     monkeypatch.setattr(os, "execv", lambda _, command: seen.append(command))
     assert run("serve", "--port", "5123", "--origin", "example.org", "--show").exit_code == 0
     (command,) = seen
-    assert command[:4] == [sys.executable, "-m", "panel", "serve"]
-    assert Path(command[4]).name == "app"
+    assert command[:5] == [sys.executable, "-P", "-m", "panel", "serve"]
+    assert Path(command[5]).name == "app"
     assert {"--port=5123", "--address=localhost", "--show"} <= set(command)
     assert "--allow-websocket-origin=example.org" in command
+    assert os.environ["PYTHONPATH"].split(os.pathsep) == ["elsewhere", str(ROOT)]
 
 
 # The engine, through the shell.
