@@ -145,13 +145,15 @@ class PlaneReadings:
     """The plane of the picture.
 
     `captured_share` is the share of the sites' squared length that lies in the plane, `update_share` that of
-    the update. `safe_ellipse` [2, 2] maps the unit circle to the rim of the safe region at the current
-    parameters, in plane units; at the checkpoint of the plane it is near the identity.
+    the update. `to_units` [2, 2] maps coordinates on the orthonormal basis to the picture's units;
+    `safe_ellipse` [2, 2] maps the unit circle to the rim of the safe region in these units: a circle, but for the
+    checkpoint's plane after steps, where it is the current one.
     """
 
     basis: str
     captured_share: Reading
     update_share: Reading
+    to_units: Floats
     safe_ellipse: Floats
 
 

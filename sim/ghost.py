@@ -16,9 +16,7 @@ from sim.gradients import Linearisation
 from sim.policy import Tap
 
 
-def site_norms(
-    point: Linearisation, rows_NV: Tensor, cancel: Callable[[], bool] | None = None
-) -> Tensor:
+def site_norms(point: Linearisation, rows_NV: Tensor, cancel: Callable[[], bool] | None = None) -> Tensor:
     """|g_n| of every site, exact, float64 [N].
 
     One pass of activation cotangents a position, for all sequences at once: T passes and not N.

@@ -32,8 +32,15 @@ class Tap:
 class Policy(Protocol):
     """What the engine needs of a model: logits, the parameters' places, and a decoder, from a parameter dict."""
 
-    context: int
-    vocabulary: int
+    @property
+    def context(self) -> int:
+        """The longest sequence, in tokens."""
+        ...
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of words."""
+        ...
 
     def logits(self, params: Params, tokens_BT: Tensor, taps: list[Tap] | None = None) -> Tensor:
         """Next-token logits [B, T, V]; `taps`, where given, is filled with the parameters' places."""

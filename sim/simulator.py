@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from sim.batch import draw_batch
-from sim.config import Config
+from sim.config import Config, Plane, Safety
 from sim.errors import Cancelled
 from sim.frame import Frame
-from sim.gradients import Gradient, Linearisation
+from sim.gradients import Linearisation
 from sim.observe import Weighed, observe, weighed
+from sim.observe import complete as complete_frame
+from sim.policy import Params
 from sim.state import State
 from sim.teachers import teacher_log_probs
 from sim.timeline import Moment, Path
@@ -61,10 +63,12 @@ class Point:
     def __init__(self, linearisation: Linearisation) -> None:
         self.linearisation = linearisation
         self.lock = threading.RLock()
-        self.pushes: Recent[Tensor] = Recent(4)
+        self.pushes: Recent[Tensor] = Recent(2)
         self.teachers: Recent[Tensor] = Recent(4)
+        self.weighed: Recent[Weighed] = Recent(2)
+        self.frames: Recent[Frame] = Recent(2)
 
-    def push(self, name: str, directions: Gradient) -> Tensor:
+    def push(self, name: str, directions: Params) -> Tensor:
         """Derivatives along directions; remembered where they have a name."""
         known = self.pushes.get(name) if name else None
         if known is not None:
@@ -101,21 +105,16 @@ class Simulator:
             ValueError: if a teacher's context does not fit its model.
         """
         state = self.state(moment.path, cancel)
-        point, log_q_NV, seen = self._weighed(state, moment)
+        point = self._point(state, moment)
+        config = moment.config
         with point.lock:
-            return observe(
-                point.linearisation,
-                seen,
-                moment.config,
-                step=moment.step,
-                draw=moment.draw,
-                moments=state.moments,
-                checkpoint=self.world.plane,
-                log_q_NV=log_q_NV,
-                push=point.push,
-                complete=complete,
-                cancel=cancel,
-            )
+            seen = self._weighed(point, state, moment)
+            frame = point.frames.get(config)
+            if frame is None:
+                at = (moment.step, moment.draw)
+                frame = observe(point.linearisation, seen, config, *at, self.world.plane, point.push)
+                point.frames.put(config, frame)
+            return complete_frame(frame, point.linearisation, seen, cancel) if complete else frame
 
     def state(self, path: Path, cancel: Cancel | None = None) -> State:
         """The state after the steps of a path, replayed from the nearest one that is remembered."""
@@ -142,20 +141,29 @@ class Simulator:
         if node.config is None or node.parent is None:
             return state
         moment = Moment(node.config, node.parent, node.draw)
-        _, _, seen = self._weighed(state, moment)
-        return state.advance(seen.proposed, node.config)
-
-    def _weighed(self, state: State, moment: Moment) -> tuple[Point, Tensor | None, Weighed]:
-        config = moment.config
-        key = (moment.path.key, config.seed, config.source, moment.draw)
-        point = self._points.get(key)
-        if point is None:
-            model = self.world.policies["base"].model
-            batch = draw_batch(model, state.params, config.source, config.seed, moment.step, moment.draw)
-            point = self._points.put(key, Point(Linearisation(model, state.params, batch, config.source.temperature)))
+        point = self._point(state, moment)
         with point.lock:
-            log_q_NV = self._teacher(point, state, moment)
-            return point, log_q_NV, weighed(point.linearisation, log_q_NV, config, state.moments)
+            return state.advance(self._weighed(point, state, moment).proposed, node.config)
+
+    def _point(self, state: State, moment: Moment) -> Point:
+        """The batch of a moment, linearised at its parameters."""
+        source, seed = moment.config.source, moment.config.seed
+        key = (moment.path.key, seed, source, moment.draw)
+        known = self._points.get(key)
+        if known is not None:
+            return known
+        model = self.world.policies["base"].model
+        batch = draw_batch(model, state.params, source, seed, moment.step, moment.draw)
+        return self._points.put(key, Point(Linearisation(model, state.params, batch, source.temperature)))
+
+    def _weighed(self, point: Point, state: State, moment: Moment) -> Weighed:
+        """The weight rows, gradient and step of a moment's settings."""
+        key = moment.config.model_copy(update={"plane": Plane(), "safety": Safety()})
+        known = point.weighed.get(key)
+        if known is not None:
+            return known
+        log_q_NV = self._teacher(point, state, moment)
+        return point.weighed.put(key, weighed(point.linearisation, log_q_NV, moment.config, state.moments))
 
     def _teacher(self, point: Point, state: State, moment: Moment) -> Tensor | None:
         """The teacher's log-probabilities at the batch's sites; None for a label."""

@@ -92,9 +92,7 @@ def analytic(model: Transformer, params: Params, tokens_BT: Tensor, directions: 
         dA = A * dS
         dA -= A * dA.sum(-1, keepdim=True)
         mixed, dmixed = A @ v, dA @ v + A @ dv
-        y, dy = linear(
-            f"{i}.attention.out", mixed.transpose(-3, -2).flatten(-2), dmixed.transpose(-3, -2).flatten(-2)
-        )
+        y, dy = linear(f"{i}.attention.out", mixed.transpose(-3, -2).flatten(-2), dmixed.transpose(-3, -2).flatten(-2))
         x, dx = x + y, dx + dy
         up, dup = linear(f"{i}.mlp.up", *norm(f"{i}.mlp.norm", x, dx))
         normal = torch.special.ndtr(up)

@@ -9,7 +9,7 @@ import torch
 from sim.batch import draw_batch
 from sim.config import Source
 from sim.gradients import Linearisation
-from sim.language import BOS, TOKEN, context_words, draw_problem, encode
+from sim.language import BOS, TOKEN, Problem, context_words, draw_problem, encode
 from sim.policy import Params, Policy
 from sim.rng import generator
 from sim.rollout import pad
@@ -84,7 +84,7 @@ def key_move(model: Policy, params: Params, context: str) -> float:
     Over problems ``ask a + b * c ?`` with a != b, after ``well first``: the probability of b.
     """
     rng = generator(EVALUATION_SEED, "key move")
-    problems = []
+    problems: list[Problem] = []
     while len(problems) < KEY_MOVE_PROMPTS:
         problem = draw_problem(rng, key_share=1.0)
         if problem.a != problem.b:

@@ -118,7 +118,7 @@ def _read(name: str) -> tuple[dict[str, Tensor], dict[str, str]]:
                 f"weights {name}: SHA-256 is {digest}, expected {expected}; "
                 f"restore {path.name} or make it again with: gradcloud weights train {name}"
             )
-        with safe_open(path, "pt") as file:  # type: ignore[no-untyped-call]
+        with safe_open(path, "pt") as file:
             about = file.metadata()
         return load(data), about
     except OSError as error:
