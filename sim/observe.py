@@ -157,16 +157,16 @@ def _basis(
 ) -> tuple[Basis, Tensor]:
     """The plane, and the log-probabilities' derivatives along its directions."""
     kind, delta = config.plane.basis, config.safety.delta
-    name, directions = "checkpoint", checkpoint.directions
+    shown, name, directions = "checkpoint", "checkpoint", checkpoint.directions
     if kind == "random":
-        name, directions = f"random {config.seed}", random_directions(point.params, config.seed)
+        shown, name, directions = kind, f"random {config.seed}", random_directions(point.params, config.seed)
     elif kind == "components":
         components = component_directions(point, seen.signal.rows_NV, seen.weights_N, gram_BB)
         if components is not None:
-            name, directions = "", components
+            shown, name, directions = kind, "", components
     D_KNV = push(name, directions)
     fisher_22 = checkpoint.fisher_22 if name == "checkpoint" else fisher(D_KNV, point.p_NV).numpy()
-    return Basis(name or kind, directions, to_units(fisher_22, delta)), D_KNV
+    return Basis(shown, directions, to_units(fisher_22, delta)), D_KNV
 
 
 def _turned(seen: Weighed, basis: Basis, plain_KNV: Tensor, push: Push) -> Tensor:
