@@ -27,7 +27,7 @@ from sim.gradients import Gradient, Linearisation, coordinates, dot, fisher, nor
 from sim.optimiser import Moments, Step, propose, token_weights
 from sim.plane import Basis, component_directions, project, random_directions, to_units
 from sim.policy import Params
-from sim.signals import Signal, kl
+from sim.signals import Signal, mean_kl
 from sim.teachers import weigh
 from sim.world import CheckpointPlane
 
@@ -197,7 +197,7 @@ def _update(
         norm=length,
         step_size=eta,
         kl_predicted=predicted,
-        kl_measured=float(kl(point.log_p_NV.double(), log_after_NV.double()).mean()),
+        kl_measured=mean_kl(point.log_p_NV, log_after_NV),
         safe_radius=radius if np.isfinite(radius) else Undetermined("this direction does not change the policy"),
         ratio=length / radius,
         reward_cosine=_reward_cosine(step, checkpoint),

@@ -38,6 +38,15 @@ def kl(log_p_NV: Tensor, log_q_NV: Tensor) -> Tensor:
     return torch.where(p_NV > 0, p_NV * (log_p_NV - log_q_NV), 0.0).sum(-1)
 
 
+def mean_kl(log_p_NV: Tensor, log_q_NV: Tensor) -> float:
+    """The mean of KL(p || q) over sites, in float64 and never negative.
+
+    Both are normalised anew: what float32 leaves of sum_v p - 1 would outweigh the divergence of a small step.
+    """
+    log_p_NV, log_q_NV = (log_NV.double().log_softmax(-1) for log_NV in (log_p_NV, log_q_NV))
+    return max(0.0, float(kl(log_p_NV, log_q_NV).mean()))
+
+
 def advantages(reward_B: NDArray[np.float64], group_B: NDArray[np.int64], reward: Reward) -> NDArray[np.float64]:
     """Group-relative advantages A_B of rollouts.
 

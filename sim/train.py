@@ -15,7 +15,7 @@ from sim.language import BOS, EOS, KINDS, LETTERS, VALUES, decode, draw_copying,
 from sim.policy import Params, Policy
 from sim.rng import generator
 from sim.rollout import sample
-from sim.signals import kl
+from sim.signals import mean_kl
 from sim.simulator import Cancel, Simulator
 from sim.timeline import Moment
 
@@ -68,7 +68,7 @@ def evaluate(model: Policy, params: Params, start: Params, rollouts: int = 256) 
     return Evaluation(
         float(batch.reward_B.mean()),
         float(entropy_N.mean()),
-        float(kl(log_p_NV, log_start_NV).mean()),
+        mean_kl(log_p_NV, log_start_NV),
         kept_skills(model, params),
         float(np.mean([len(answer) for answer in batch.answers])),
     )
