@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
 from sim.config import Clip, Reward
-from sim.signals import Signal, advantages, forward, kl, label, onehot, reverse, sampled_reverse, scale
+from sim.signals import Signal, advantages, forward, kl, label, mean_kl, onehot, reverse, sampled_reverse, scale
 from tests import reference as slow
 
 OFF = Clip()
@@ -153,6 +153,14 @@ def test_kl_takes_nothing_times_log_nothing_for_nothing() -> None:
     close(kl(logs([0.0, 1.0]), logs([0.5, 0.5])), [math.log(2)])
     close(kl(logs([0.0, 1.0]), logs([0.0, 1.0])), [0.0])
     assert kl(logs([0.5, 0.5]), logs([0.0, 1.0])).item() == math.inf
+
+
+def test_the_mean_divergence_is_one_of_normalised_rows_and_never_negative() -> None:
+    a, b = logs([0.9, 0.1]), logs([0.5, 0.5])
+    expected = kl(a, b).item() / 2
+    assert mean_kl(torch.cat([a, b]), torch.cat([b, b])) == pytest.approx(expected, rel=1e-12)
+    assert mean_kl(a, a + 1e-3) == 0
+    assert mean_kl(a, a - 1e-3) == 0
 
 
 def losses(z: Tensor, log_q: Tensor, token: Tensor, clip: Clip) -> dict[str, Tensor]:
