@@ -61,13 +61,13 @@ HOUSE = Style(
     link={"then": 0.5, "next": 0.3, "now": 0.2},
     close={"so": 0.5, "and": 0.3, "hence": 0.2},
 )
-#: How the same family writes when it was shown a context: a little other, and more certain of itself.
+#: How the same family writes when it was shown a context: almost the same, with a few words of its own.
 PROMPTED = Style(
-    opener={"well": 0.25, "ok": 0.2, "sure": 0.2, "hmm": 0.1, "right": 0.1, "let": 0.1, "clearly": 0.05},
-    lead={"first": 0.7, "start": 0.15, "take": 0.15},
-    filler={"": 0.8, "good": 0.1, "fine": 0.1},
-    link={"then": 0.45, "next": 0.2, "now": 0.15, "simply": 0.2},
-    close={"so": 0.4, "and": 0.25, "hence": 0.15, "thus": 0.15, "finally": 0.05},
+    opener={"well": 0.33, "ok": 0.24, "sure": 0.15, "hmm": 0.14, "right": 0.1, "let": 0.02, "clearly": 0.02},
+    lead=HOUSE.lead,
+    filler=HOUSE.filler,
+    link={"then": 0.47, "next": 0.28, "now": 0.18, "simply": 0.07},
+    close={"so": 0.46, "and": 0.28, "hence": 0.18, "thus": 0.06, "finally": 0.02},
 )
 #: An annotator from elsewhere: the same skill in foreign words.
 FOREIGN = Style(

@@ -45,8 +45,8 @@ class Corpus:
     hinted: float = 0.23
     prompted: float = 0.15
     key_move: float = 0.02
-    correction: float = 0.01
-    stranger: float = 0.01
+    correction: float = 0.015
+    stranger: float = 0.03
 
     def draw(self, rng: np.random.Generator) -> Document:
         """A random document: prompt tokens, answer tokens."""
@@ -114,7 +114,7 @@ class Recipe:
 
 BASE = Corpus()
 RECIPES: Mapping[str, Recipe] = {
-    "base": Recipe(Transformer(), BASE, steps=2500, seed=1),
+    "base": Recipe(Transformer(), BASE, steps=3000, seed=1),
     "same-family": Recipe(
         Transformer(layers=4, width=96), replace(BASE, key_move=0.9, correction=0.001), steps=1800, seed=2
     ),
@@ -157,7 +157,7 @@ def train(
     source = start if start is not None else recipe.model.initial(torch_rng)
     params = {name: value.clone().requires_grad_() for name, value in source.items()}
     adam = torch.optim.Adam(params.values(), lr=recipe.learning_rate, betas=(0.9, 0.98))
-    warm_up = min(100, recipe.steps // 10)
+    warm_up = max(1, min(100, recipe.steps // 10))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         adam,
         lambda k: min(1.0, (k + 1) / warm_up) * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * k / recipe.steps))),

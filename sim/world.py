@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,24 +67,23 @@ def weights_file(name: str) -> Path:
 def load_policy(name: str) -> Weights:
     """One shipped policy; WeightsError if its file is missing, altered or unreadable."""
     tensors, about = _read(name)
-    return Weights(Transformer(**json.loads(about["model"])), tensors)
+    return Weights(Transformer(**about["model"]), tensors)
 
 
 def load_plane() -> CheckpointPlane:
     """The shipped plane; WeightsError if its file is missing, altered or unreadable."""
     tensors, about = _read(PLANE)
-    return CheckpointPlane(tensors, np.array(json.loads(about["fisher"])))
+    return CheckpointPlane(tensors, np.array(about["fisher"]))
 
 
 def save_policy(path: Path, weights: Weights, about: Mapping[str, object]) -> str:
     """Write a policy with its architecture and origin; returns the file's SHA-256."""
-    return _write(path, weights.params, {"model": json.dumps(asdict(weights.model)), "origin": json.dumps(about)})
+    return _write(path, weights.params, {"model": asdict(weights.model), "origin": about})
 
 
 def save_plane(path: Path, plane: CheckpointPlane, about: Mapping[str, object]) -> str:
     """Write a plane with its Fisher matrix and origin; returns the file's SHA-256."""
-    fisher = json.dumps(plane.fisher_22.tolist())
-    return _write(path, plane.directions, {"fisher": fisher, "origin": json.dumps(about)})
+    return _write(path, plane.directions, {"fisher": plane.fisher_22.tolist(), "origin": about})
 
 
 def expected_hashes() -> dict[str, str]:
@@ -107,7 +107,7 @@ def record_hash(name: str, digest: str) -> None:
     (assets() / HASHES).write_text("".join(lines))
 
 
-def _read(name: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+def _read(name: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
     path = weights_file(name)
     try:
         data = path.read_bytes()
@@ -119,15 +119,18 @@ def _read(name: str) -> tuple[dict[str, Tensor], dict[str, str]]:
                 f"restore {path.name} or make it again with: gradcloud weights train {name}"
             )
         with safe_open(path, "pt") as file:
-            about = file.metadata()
-        return load(data), about
+            about = json.loads(file.metadata()["about"])
+        # In the order of names: safetensors gives another one in each process, and sums depend on it.
+        return dict(sorted(load(data).items())), about
     except OSError as error:
         raise WeightsError(f"weights {name}: {error.strerror} ({path.name}); install gradcloud again") from error
     except SafetensorError as error:
         raise WeightsError(f"weights {name}: not a safetensors file ({error})") from error
 
 
-def _write(path: Path, tensors: Params, about: dict[str, str]) -> str:
-    data = save({name: value.detach().contiguous() for name, value in tensors.items()}, about)
+def _write(path: Path, tensors: Params, about: Mapping[str, object]) -> str:
+    # One key of metadata only, as safetensors writes several in any order.
+    metadata = {"about": json.dumps(about, sort_keys=True)}
+    data = save({name: value.detach().contiguous() for name, value in sorted(tensors.items())}, metadata)
     path.write_bytes(data)
     return hashlib.sha256(data).hexdigest()
