@@ -3,7 +3,11 @@
 import gc
 import json
 import math
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +57,33 @@ def test_every_preset_gives_the_same_bytes_from_two_fresh_simulators(name: str) 
     one, two = (fresh().frame(Moment(config, draw=1)) for _ in range(2))
     assert one.complete
     assert one.dumps() == two.dumps()
+
+
+def test_two_processes_give_the_same_bytes() -> None:
+    program = """
+import torch
+from sim.simulator import Simulator
+from sim.timeline import Moment
+from sim.world import World
+from tests.shipped import HINTED
+
+torch.set_num_threads(1)
+moment = Moment(HINTED).next_step().next_draw()
+print(Simulator(World.load()).frame(moment).dumps(), end="")
+"""
+    told = []
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=Path(__file__).parents[2],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        told.append(done.stdout)
+    assert told[0] == told[1]
+    assert len(told[0]) > 1000
 
 
 def test_a_frame_first_shown_without_norms_is_completed_and_not_changed() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,11 +14,16 @@ from sim.errors import Cancelled
 from sim.language import KINDS, LETTERS, VALUES
 from sim.timeline import Moment
 from sim.train import Evaluation, Record, collapsed, evaluate, kept_skills, train
-from sim.world import World
+from sim.world import Weights, World
 from tests import reference as slow
 from tests.shipped import HINTED, SFT, changed, fresh
 
-BASE = World.load().policies["base"]
+
+@cache
+def base() -> Weights:
+    return World.load().policies["base"]
+
+
 GENTLE = changed(HINTED, update={"step_size": 0.01})
 WHOLE = Evaluation(0.5, 0.4, 0.0, {"facts": 1.0, "copying": 1.0}, 17.0)
 
@@ -49,7 +55,7 @@ def test_a_run_takes_the_steps_that_the_timeline_takes() -> None:
     for record in train(simulator, GENTLE, 2):
         found = fresh().frame(moment, complete=False)
         assert record.update_ratio == found.update.ratio
-        now = evaluate(BASE.model, fresh().state(moment.path).params, BASE.params, 32)
+        now = evaluate(base().model, fresh().state(moment.path).params, base().params, 32)
         assert record.kl_from_start == now.kl_from_start
         assert record.task_accuracy == now.task_accuracy
         moment = moment.next_step()
@@ -117,10 +123,10 @@ def test_a_run_that_wrecks_the_policy_is_called_collapsed() -> None:
 
 def test_entropy_and_divergence_are_those_of_the_policys_own_rollouts() -> None:
     rng = torch.Generator().manual_seed(0)
-    moved = {name: value + 0.02 * torch.randn(value.shape, generator=rng) for name, value in BASE.params.items()}
-    found = evaluate(BASE.model, moved, BASE.params, 3)
-    batch = runs.draw_batch(BASE.model, moved, Source(prompts=3, group_size=1), runs.EVALUATION_SEED, 0, 0)
-    log_p, log_start = (slow.log_probs(BASE.model, params, batch).detach() for params in (moved, BASE.params))
+    moved = {name: value + 0.02 * torch.randn(value.shape, generator=rng) for name, value in base().params.items()}
+    found = evaluate(base().model, moved, base().params, 3)
+    batch = runs.draw_batch(base().model, moved, Source(prompts=3, group_size=1), runs.EVALUATION_SEED, 0, 0)
+    log_p, log_start = (slow.log_probs(base().model, params, batch).detach() for params in (moved, base().params))
     entropy = float(-(log_p.exp() * log_p).sum(1).mean())
     distance = np.mean([slow.kl(a, b) for a, b in zip(log_p.tolist(), log_start.tolist(), strict=True)])
     assert found.entropy == pytest.approx(entropy, rel=1e-4)
@@ -134,9 +140,9 @@ def test_every_fact_is_asked_once() -> None:
 
 
 def test_a_policy_that_always_says_one_thing_has_no_skill() -> None:
-    dull = dict(BASE.params) | {"head.weight": torch.zeros_like(BASE.params["head.weight"])}
-    assert max(kept_skills(BASE.model, dull).values()) < 0.1
-    assert min(kept_skills(BASE.model, BASE.params).values()) > 0.9
+    dull = dict(base().params) | {"head.weight": torch.zeros_like(base().params["head.weight"])}
+    assert max(kept_skills(base().model, dull).values()) < 0.1
+    assert min(kept_skills(base().model, base().params).values()) > 0.9
 
 
 def test_training_moves_the_moving_average_behind_the_parameters() -> None:
@@ -146,5 +152,5 @@ def test_training_moves_the_moving_average_behind_the_parameters() -> None:
         update=Update(step_size=0.01),
     )
     state = fresh().state(Moment(config).next_step().next_step().path)
-    start, average, now = (slow.flat(params) for params in (BASE.params, state.average, state.params))
+    start, average, now = (slow.flat(params) for params in (base().params, state.average, state.params))
     assert 0 < float((average - start).norm()) < float((now - start).norm())
