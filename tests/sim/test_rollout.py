@@ -87,6 +87,18 @@ def test_a_low_temperature_takes_the_likeliest_word() -> None:
         assert answer[0] == int(slow.next_word(MODEL, params, prompt).argmax())
 
 
+@pytest.mark.parametrize("u", [0.0, 1 - 2**-53])
+def test_a_word_without_probability_is_never_drawn(u: float) -> None:
+    """At the ends of the unit interval, where most words' probabilities have underflowed to zero."""
+    params = slow.random_params(MODEL, 7)
+    params["head.weight"] = params["head.weight"] * 1e4
+    answers = sampled(params, PROMPTS, np.full((len(PROMPTS), STEPS), u), 0.05)
+    for prompt, answer in zip(PROMPTS, answers, strict=True):
+        p_V = slow.next_word(MODEL, params, prompt, 0.05).exp()
+        assert p_V[0] == 0
+        assert p_V[answer[0]] > 0
+
+
 def test_sampling_takes_no_gradient() -> None:
     params = {name: value.requires_grad_() for name, value in slow.random_params(MODEL, 8).items()}
     sampled(params, PROMPTS, uniforms(8))

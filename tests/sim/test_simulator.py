@@ -185,10 +185,12 @@ def test_a_changed_clip_or_lambda_draws_no_new_batch() -> None:
 def test_frames_do_not_depend_on_what_was_asked_before() -> None:
     configs = [HINTED, changed(HINTED, clip={"on": True}), changed(HINTED, teacher={"divergence": "forward"}), RL]
     configs += [changed(HINTED, plane={"basis": basis}) for basis in ("random", "components")]
-    forwards, backwards = fresh(), fresh()
-    one = [forwards.frame(Moment(config), complete=False).dumps() for config in configs]
-    two = [backwards.frame(Moment(config), complete=False).dumps() for config in reversed(configs)]
-    assert one == two[::-1]
+    configs += [changed(HINTED, teacher=teacher) for teacher in ({"context": "rule"}, {"policy": "same-family"})]
+    configs += [changed(HINTED, update={"optimiser": "adam"}), changed(HINTED, source={"temperature": 0.5})]
+    alone = [fresh().frame(Moment(config), complete=False).dumps() for config in configs]
+    together = fresh()
+    assert [together.frame(Moment(config), complete=False).dumps() for config in configs] == alone
+    assert [together.frame(Moment(config), complete=False).dumps() for config in reversed(configs)] == alone[::-1]
 
 
 def test_one_simulator_serves_many_threads() -> None:

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from sim.config import Clip, Config, Plane, Safety, Source
+from sim.config import Clip, Config, Plane, Reward, Safety, Source, Teacher, Update
 from sim.timeline import Moment, Path, Timeline
 
 CONFIG = Config()
@@ -167,6 +167,23 @@ def test_moments_of_the_same_steps_have_equal_keys() -> None:
 def test_whatever_changes_the_frame_changes_the_key(other: Moment) -> None:
     assert other.key != walk(3).key
     assert other != walk(3)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Config(seed=1),
+        Config(source=Source(temperature=2.0)),
+        Config(teacher=Teacher(weight=0.5)),
+        CLIPPED,
+        Config(reward=Reward(normalise=True)),
+        Config(update=Update(step_size=0.5)),
+    ],
+)
+def test_whatever_changes_a_step_changes_where_it_leads(other: Config) -> None:
+    there, here = (Moment(config).next_step().with_config(CONFIG) for config in (other, CONFIG))
+    assert there.path != here.path
+    assert there.key != here.key
 
 
 def test_a_gauge_or_a_view_changes_the_frame_but_not_where_the_step_leads() -> None:
