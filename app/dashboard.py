@@ -6,7 +6,7 @@ import panel as pn
 
 from app import theme
 from app.frames import Frames
-from app.session import Session
+from app.session import DEFAULT, Session
 from app.views.controls import Controls
 from app.views.gauges import Gauges
 from app.views.lessons import Lesson
@@ -20,9 +20,6 @@ from sim.presets import Preset, builtin
 from sim.simulator import Simulator
 from sim.timeline import Moment
 from sim.world import World
-
-#: What the page opens with.
-DEFAULT = "opsd-collapse"
 
 
 @cache
@@ -71,5 +68,7 @@ def asked() -> tuple[str, Preset, list[str]]:
         return DEFAULT, builtin(DEFAULT), [f"the address: {problem}" for problem in error.problems]
 
 
-_OVERLAY = ":host { position: relative; } :host > .status { position: absolute; left: 0; right: 0; top: 0; }"
+_OVERLAY = (
+    ":host { position: relative; } :host > .status { position: absolute; inset: 0 0 auto; width: 100%; z-index: 10; }"
+)
 _SIDE = ":host { min-width: 0; } :host > .log { flex: 1 1 0; min-height: 130px; }"

@@ -15,7 +15,7 @@ from sim.errors import Cancelled
 from sim.frame import Frame
 from sim.timeline import Moment
 
-#: Sites that the cache holds in all; a site takes about half a kilobyte, most of it its prefix.
+#: Sites that the cache holds in all; a site takes about a quarter of a kilobyte.
 CAPACITY = 400_000
 
 

@@ -27,10 +27,10 @@ def percent(value: float) -> str:
     return f"{100 * value:.0f} %".replace("-", "−")
 
 
-def html(value: Reading, write: Callable[[float], str] = significant) -> str:
+def html(value: Reading, write: Callable[[float], str] = significant, pending: str = "computing") -> str:
     """A reading as HTML: its number, "computing", or a dash that carries the reason."""
     if value is PENDING:
-        return '<span class="pending">computing</span>'
+        return f'<span class="pending" title="{escape(PENDING.reason)}">{pending}</span>'
     if isinstance(value, Undetermined):
         return f'<span title="{escape(value.reason)}">–</span>'
     return escape(write(value))

@@ -175,7 +175,7 @@ def reach(frame: Frame, radius: Radius) -> float:
     if radius.kind == "log":
         ends.append(dict(zip("xy", radius.points(frame.sites.x, frame.sites.y), strict=True)))
     far = max(float(np.hypot(end["x"], end["y"]).max(initial=0)) for end in ends)
-    return max(least, far * (1.25 if radius.kind == "linear" else 1.2))
+    return max(least, far * (1.25 if radius.kind == "linear" else 1.28))
 
 
 def must_reach(frame: Frame, radius: Radius) -> float:

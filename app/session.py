@@ -3,15 +3,16 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import panel as pn
 import param
 
 from app.fields import describe
 from app.frames import Frames
+from app.push import Push
 from app.state import Dials
 from sim.config import Config
 from sim.errors import GradcloudError
@@ -19,6 +20,8 @@ from sim.frame import Frame, Reading, Verdict
 from sim.presets import Preset
 from sim.timeline import Event, Moment, Timeline
 
+#: The preset that the page opens with.
+DEFAULT = "opsd-collapse"
 #: Seconds after which a wait is worth a word.
 BLINK = 0.15
 #: Seconds that a frame stays while the page plays, at least.
@@ -61,12 +64,12 @@ class Session(param.Parameterized):
         super().__init__(preset=preset, preset_name=name)
         self.timeline = Timeline(preset.config, preset.title)
         self.dials = Dials(preset.config)
-        self._frames, self._document = frames, document
+        self._frames, self._push = frames, Push(document)
         self._presets = {0: (name, preset)}
         self._outcomes: dict[str, Outcome] = {}
         self._task: asyncio.Task[None] | None = None
         self._next: tuple[Moment, str] | None = None
-        self._previewing = self._closed = False
+        self._previewing = False
         self.dials.param.watch(self._turned, ["config", "dragging"])
 
     def begin(self) -> None:
@@ -81,7 +84,6 @@ class Session(param.Parameterized):
         """Start again at the checkpoint with a preset."""
         event = self.timeline.start(preset.title, preset.config)
         self._presets[event.index] = (name, preset)
-        self.problems = []
         self._arrived(event, SAMPLING)
 
     def refuse(self, problems: list[str]) -> None:
@@ -127,7 +129,7 @@ class Session(param.Parameterized):
 
     def close(self) -> None:
         """Stop for good; for when the visitor has left."""
-        self._closed = True
+        self._push.close()
         if self._task is not None:
             self._task.cancel()
 
@@ -156,7 +158,7 @@ class Session(param.Parameterized):
 
     def _turn_to(self, event: Event) -> None:
         name, preset = self._presets[self._root(event).index]
-        self.param.update(preset_name=name, preset=preset, logged=True)
+        self.param.update(preset_name=name, preset=preset, problems=[], logged=True)
         self.dials.load(event.moment.config)
 
     def _show(self, moment: Moment, work: str) -> None:
@@ -179,7 +181,7 @@ class Session(param.Parameterized):
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
-            await self._apply(lambda: self.param.update(settled=True, busy=""))
+            await self._push(lambda: self.param.update(settled=True, busy=""))
         except GradcloudError as error:
             await self._failed(str(error))
         except Exception as error:
@@ -190,7 +192,7 @@ class Session(param.Parameterized):
         event = self.timeline.current
         self._outcomes[event.moment.key] = Outcome(failure=why)
         where = f"Event #{event.index} ({event.label}) could not be computed: {why}"
-        await self._apply(lambda: self.param.update(failure=where, playing=False, busy="", settled=True, logged=True))
+        await self._push(lambda: self.param.update(failure=where, playing=False, busy="", settled=True, logged=True))
 
     async def _shown(self, moment: Moment, work: str) -> None:
         frame = await self._fast(moment, work)
@@ -211,13 +213,15 @@ class Session(param.Parameterized):
         while True:
             began = loop.time()
             event = self._drawn()
-            await self._apply(partial(self._turn_to, event))
+            await self._push(partial(self._turn_to, event))
             frame = await self._fast(event.moment, "Sampling other answers")
             try:
                 async with asyncio.timeout_at(began + PACE):
                     if not frame.complete:
                         await self._rest(event.moment)
-                    await self._frames.get(event.moment.next_draw(), complete=False)
+                    # Ahead of time; if it fails, that is told when it is that batch's turn.
+                    with suppress(Exception):
+                        await self._frames.get(event.moment.next_draw(), complete=False)
                     await asyncio.sleep(PACE)
             except TimeoutError:
                 pass
@@ -228,43 +232,20 @@ class Session(param.Parameterized):
         try:
             done, _ = await asyncio.wait({wanted}, timeout=BLINK)
             if not done and work:
-                await self._apply(lambda: self.param.update(busy=work))
+                await self._push(lambda: self.param.update(busy=work))
             frame = await wanted
         finally:
             wanted.cancel()
-        await self._apply(lambda: self._put(moment, frame))
+        await self._push(lambda: self._put(moment, frame))
         return frame
 
     async def _rest(self, moment: Moment) -> None:
         frame = await self._frames.get(moment, complete=True)
-        await self._apply(lambda: self._put(moment, frame))
+        await self._push(lambda: self._put(moment, frame))
 
     def _put(self, moment: Moment, frame: Frame) -> None:
         self._outcomes[moment.key] = Outcome(frame.update.ratio, frame.verdict)
         self.param.update(frame=frame, busy="", logged=True)
-
-    async def _apply(self, change: Callable[[], object]) -> None:
-        """Make a change where the document may be changed, as one message, and wait until it is made."""
-        if self._closed:
-            raise asyncio.CancelledError
-        if self._document is None or self._document.session_context is None:
-            change()
-            return
-        made = asyncio.get_running_loop().create_future()
-
-        def run() -> None:
-            if made.done() or self._closed:
-                return
-            try:
-                with pn.io.hold(self._document):
-                    change()
-            except Exception as error:
-                made.set_exception(error)
-            else:
-                made.set_result(None)
-
-        self._document.add_next_tick_callback(run)
-        await made
 
 
 def _work(shown: Frame | None, config: Config) -> str:

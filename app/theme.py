@@ -12,7 +12,9 @@ CLOUD = "#7d838a"
 HAIR = "#e4e3de"
 PAPER = "#fdfdfb"
 
-SMALL, BODY, LARGE = "11.5px", "13px", "20px"
+#: The type scale; on a wall it grows with the page. `DRAWN` and `NAMED` are for text on the picture's canvas.
+SMALL, BODY, LARGE = "var(--small)", "var(--body)", "var(--large)"
+DRAWN, NAMED = "12px", "14px"
 FONT = "Inter, Helvetica Neue, Segoe UI, Liberation Sans, Roboto, Arial, sans-serif"
 
 #: For the page itself: the body, and variables that every shadow root inherits.
@@ -20,7 +22,7 @@ PAGE = f"""
 :root {{
   --ink: {INK}; --muted: {MUTED}; --hair: {HAIR}; --paper: {PAPER}; --cloud: {CLOUD};
   --update: {UPDATE}; --ring: {RING}; --inside: {INSIDE}; --near: {NEAR}; --past: {PAST};
-  --small: {SMALL}; --body: {BODY}; --large: {LARGE};
+  --small: clamp(11.5px, 0.72vw, 15px); --body: clamp(13px, 0.82vw, 17px); --large: clamp(20px, 1.3vw, 28px);
 }}
 html, body {{ margin: 0; padding: 0; background: var(--paper); color: var(--ink); }}
 body {{ font: {BODY}/1.4 {FONT}; overflow-x: hidden; }}

@@ -88,4 +88,4 @@ def _count(frame: Frame) -> str:
 
 
 def _share(value: Reading) -> str:
-    return f"<b>{html(value, percent)}</b>"
+    return f"<b>{html(value, percent, pending='…')}</b>"

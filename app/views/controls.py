@@ -41,8 +41,6 @@ class Controls(JSComponent):
         name, value = data["name"], data["value"]
         if name not in BY_NAME and name != "radius":
             return
-        if isinstance(self._dials.param[name], param.Number) and not isinstance(self._dials.param[name], param.Integer):
-            value = float(value)
         try:
             self._dials.param.update(**{name: value, "dragging": not data["done"]})
         except ValueError as error:

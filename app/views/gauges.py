@@ -105,7 +105,7 @@ def _reading(name: str, word: Word, value: Reading, *notes: str) -> str:
 
 
 def _note(value: Reading, write: Callable[[float], str] = significant) -> str:
-    return f"<b>{html(value, write)}</b>"
+    return f"<b>{html(value, write, pending='…')}</b>"
 
 
 def _degrees(value: float) -> str:

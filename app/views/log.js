@@ -5,7 +5,7 @@ export function render({model}) {
   box.className = "log"
   const table = document.createElement("table")
   const head = table.createTHead().insertRow()
-  for (const words of ["#", "what was done", "step.batch", "÷ radius", "verdict"]) {
+  for (const words of ["#", "what was done", "step.draw", "ratio", "verdict"]) {
     const cell = document.createElement("th")
     cell.scope = "col"
     cell.textContent = words

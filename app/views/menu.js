@@ -14,12 +14,7 @@ export function render({model}) {
   const select = document.createElement("select")
   select.setAttribute("aria-label", "Preset")
   label.append(select)
-  select.addEventListener("change", () => {
-    const url = new URL(window.location.href)
-    url.searchParams.set("preset", select.value)
-    window.history.replaceState(null, "", url)
-    model.send_msg({open: select.value})
-  })
+  select.addEventListener("change", () => model.send_msg({open: select.value}))
 
   const button = (words, act) => {
     const made = document.createElement("button")
@@ -65,6 +60,12 @@ export function render({model}) {
     if (model.current === "") options.push(new Option(model.title, ""))
     select.replaceChildren(...options)
     select.value = model.current
+    // So that a reload, or the address sent to somebody else, opens the same preset.
+    const url = new URL(window.location.href), asked = url.searchParams.get("preset")
+    if (model.current === (asked ?? model.first)) return
+    if (model.current) url.searchParams.set("preset", model.current)
+    else url.searchParams.delete("preset")
+    window.history.replaceState(null, "", url)
   }
   model.on(["current", "title"], refresh)
   refresh()

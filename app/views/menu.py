@@ -10,7 +10,7 @@ import param
 from panel.custom import JSComponent
 
 from app import theme
-from app.session import Session
+from app.session import DEFAULT, Session
 from sim.errors import InvalidInput
 from sim.presets import MAX_BYTES, builtin, dumps_preset, names, parse_preset
 
@@ -23,13 +23,14 @@ class Menu(JSComponent):
     presets = param.List(default=[])
     current = param.String(default="", doc='the preset\'s name; "" for one that came from a file')
     title = param.String(default="")
+    first = param.String(default="", constant=True, doc="what an address opens that names none")
     limit = param.Integer(default=MAX_BYTES, constant=True)
 
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, session: Session, **params: Any) -> None:
-        super().__init__(presets=[[name, builtin(name).title] for name in names()], **params)
+        super().__init__(presets=[[name, builtin(name).title] for name in names()], first=DEFAULT, **params)
         self._session = session
         session.param.watch(self._follow, ["preset", "preset_name"])
         self._follow()

@@ -41,18 +41,19 @@ view.data.half[0] = (X.end - X.start) / w * Math.min(w, h) / 2
 _AGAIN = "view.data = {x: [0], y: [0], half: [view.tags[0]]}"
 
 _HOVER = """
-<div style="max-width:300px; font:12px/1.4 {font}; color:#1f2328">
-  <div style="color:#62676d">@before</div>
+<div style="max-width:300px; font:12px/1.4 {font}; color:{ink}">
+  <div {dim}>@before</div>
   <div style="font-size:15px; font-weight:600; margin:1px 0 4px">@token</div>
   <table style="border-spacing:0; font-variant-numeric:tabular-nums">
-    <tr><td style="color:#62676d; padding-right:14px; white-space:nowrap">student gives it</td><td>@student{custom}</td></tr>
-    <tr><td style="color:#62676d">teacher gives it</td><td>@teacher{custom}</td></tr>
-    <tr><td style="color:#62676d">signal</td><td>@signal{custom} nats</td></tr>
-    <tr><td style="color:#62676d">gradient's norm</td><td>@norm{custom}</td></tr>
-    <tr><td style="color:#62676d">share of the update</td><td>@share{custom} %</td></tr>
+    <tr><td {dim}>student gives it</td><td>@student{custom}</td></tr>
+    <tr><td {dim}>teacher gives it</td><td>@teacher{custom}</td></tr>
+    <tr><td {dim}>signal</td><td>@signal{custom} nats</td></tr>
+    <tr><td {dim}>gradient's norm</td><td>@norm{custom}</td></tr>
+    <tr><td {dim}>share of the update</td><td>@share{custom} %</td></tr>
   </table>
 </div>
 """
+_DIM = f'style="color:{theme.MUTED}; padding-right:14px"'
 _NUMBER = "return isNaN(value) ? '%s' : Number(value).toPrecision(3).replace('-', '−')"
 _HOVERED = ("student", "teacher", "signal", "norm", "share")
 
@@ -137,7 +138,7 @@ class Plane(pn.viewable.Viewer):
         plot.vspan(x=0, line_color=theme.HAIR)
         plot.circle(x=0, y=0, radius="r", source=self._sources["scale"], fill_color=None, line_color=theme.HAIR)
         plot.text(
-            x=0, y="y", text="text", source=self._sources["scale"], text_font_size=theme.SMALL, text_color=theme.MUTED,
+            x=0, y="y", text="text", source=self._sources["scale"], text_font_size=theme.DRAWN, text_color=theme.MUTED,
             text_baseline="middle", text_align="center", level="annotation", **_LETTERS,
         )  # fmt: skip
 
@@ -159,11 +160,11 @@ class Plane(pn.viewable.Viewer):
             hover_fill_alpha=0.15, name="tips",
         )  # fmt: skip
         formats: Any = {f"@{each}": CustomJSHover(code=_NUMBER % _missing(each)) for each in _HOVERED}
-        hover = _HOVER.replace("{font}", theme.FONT)
+        hover = _HOVER.replace("{font}", theme.FONT).replace("{dim}", _DIM).replace("{ink}", theme.INK)
         plot.add_tools(HoverTool(renderers=[tips], tooltips=hover, formatters=formats, limit=1, name="hover"))
         plot.text(
             x="x", y="y", text="text", source=self._sources["words"], text_align="align", x_offset="dx", y_offset="dy",
-            text_baseline="middle", text_font_size=theme.BODY, text_font_style="bold", text_color=theme.INK,
+            text_baseline="middle", text_font_size=theme.NAMED, text_font_style="bold", text_color=theme.INK,
             name="words", **_LETTERS,
         )  # fmt: skip
 

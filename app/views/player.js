@@ -9,7 +9,7 @@ const ICONS = {
   step: "M3 3v10l7-5zM11 3h2v10h-2z",
 }
 const ACTS = [
-  ["first", "First", "return to where this preset began", "Home"],
+  ["first", "First", "return to where this preset began", "f"],
   ["back", "Back", "return to the event before this one", "b"],
   ["play", "Play", "draw batch after batch", "p"],
   ["draw", "Draw", "another batch at the same parameters", "d"],
@@ -51,7 +51,7 @@ export function render({model}) {
     const play = buttons.get("play")
     play.replaceChildren(icon(model.playing ? "pause" : "play"), model.playing ? "Pause" : "Play")
     play.classList.toggle("on", model.playing)
-    where.textContent = `step ${model.step}, batch ${model.draw}`
+    where.textContent = `step ${model.step}, draw ${model.draw}`
   }
   model.on(["playing", "step", "draw"], refresh)
   refresh()
@@ -59,7 +59,7 @@ export function render({model}) {
   const keys = new Map(ACTS.map(([act, , , key]) => [key, act]))
   const pressed = (event) => {
     const target = event.composedPath()[0]
-    if (event.ctrlKey || event.metaKey || event.altKey || target.closest?.("input, select, textarea")) return
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || target.closest?.("input, select, textarea")) return
     const act = keys.get(event.key)
     if (act) model.send_msg({act})
   }

@@ -52,6 +52,6 @@ def summary(frame: Frame) -> str:
     strongest = ", ".join(picture.spoken(frame.sites.text[i]) for i in kept[-picture.NAMED :][::-1])
     ratio = picture.number(frame.update.ratio)
     length = "" if ratio is None else f", {significant(ratio)} times the safe radius"
-    return f"Step {frame.step}, batch {frame.draw}: {frame.verdict.word}{length}; {len(kept)} arrows" + (
+    return f"Step {frame.step}, draw {frame.draw}: {frame.verdict.word}{length}; {len(kept)} arrows" + (
         f", the strongest at the words {strongest}." if strongest else "."
     )

@@ -1,0 +1,45 @@
+"""Changes to a visitor's document from a task: made where they may be made, each as one message."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+
+class Push:
+    """Makes changes to a document, one after the other; without a document, at once.
+
+    Awaiting a change waits until it is made, so that whoever makes many never gets ahead of the server.
+    """
+
+    def __init__(self, document: Any = None) -> None:
+        self._document = document
+        self._closed = False
+
+    def close(self) -> None:
+        """Make no change any more: the visitor has left."""
+        self._closed = True
+
+    async def __call__(self, change: Callable[[], object]) -> None:
+        """Make a change, unless this is closed or the task is cancelled before its turn comes."""
+        if self._closed:
+            raise asyncio.CancelledError
+        if self._document is None or self._document.session_context is None:
+            change()
+            return
+        made = asyncio.get_running_loop().create_future()
+
+        def run() -> None:
+            if made.done() or self._closed:
+                return
+            try:
+                with pn.io.hold(self._document):
+                    change()
+            except Exception as error:
+                made.set_exception(error)
+            else:
+                made.set_result(None)
+
+        self._document.add_next_tick_callback(run)
+        await made

@@ -1,0 +1,89 @@
+"""Sessions without a browser or a server, and a renderer whose pace a test sets."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from app.frames import Frames
+from app.session import Session
+from sim.config import Config, Source
+from sim.errors import Cancelled, NonFinite
+from sim.frame import Frame
+from sim.presets import Preset
+from sim.simulator import Simulator
+from sim.timeline import Moment
+from sim.world import World
+
+SMALL = Config(source=Source(prompts=2, group_size=4))
+PRESET = Preset(title="A small one", lesson="Two prompts.", try_=("Draw.",), config=SMALL)
+
+
+@cache
+def simulator() -> Simulator:
+    return Simulator(World.load())
+
+
+@cache
+def sample() -> Frame:
+    return simulator().frame(Moment(SMALL))
+
+
+class Paced:
+    """Stands for a simulator: notes what it is asked for, and answers when the test lets it."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, bool]] = []
+        self.cancelled: list[int] = []
+        self.open = threading.Event()
+        self.open.set()
+        self.fails_at: int | None = None
+
+    def frame(self, moment: Moment, complete: bool = True, cancel: Callable[[], bool] | None = None) -> Frame:
+        self.asked.append((moment.draw, complete))
+        while not self.open.wait(0.002):
+            if cancel is not None and cancel():
+                self.cancelled.append(moment.draw)
+                raise Cancelled("the test waits no longer")
+        if moment.draw == self.fails_at:
+            raise NonFinite("rollout: the policy's logits are not finite")
+        return replace(sample(), config=moment.config, step=moment.step, draw=moment.draw)
+
+
+@pytest.fixture
+def paced() -> Paced:
+    return Paced()
+
+
+@pytest.fixture
+def paced_frames(paced: Paced) -> Iterator[Frames]:
+    frames = Frames(lambda: paced)
+    yield frames
+    paced.open.set()
+    frames.close()
+
+
+@pytest.fixture
+def forgetful_frames() -> Iterator[Frames]:
+    """Real frames, of which only the newest is kept: what is shown again is computed again."""
+    frames = Frames(simulator, capacity=0)
+    yield frames
+    frames.close()
+
+
+def begun(frames: Frames, preset: Preset = PRESET) -> Session:
+    session = Session(frames, preset)
+    session.begin()
+    return session
+
+
+async def settled(session: Session) -> Frame:
+    """The frame once nothing more is coming."""
+    async with asyncio.timeout(60):
+        while not session.settled:
+            await asyncio.sleep(0.002)
+    assert session.frame is not None
+    return session.frame

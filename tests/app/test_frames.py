@@ -1,0 +1,94 @@
+import asyncio
+
+import pytest
+
+from app.frames import Frames
+from sim.errors import NonFinite
+from sim.timeline import Moment
+from tests.app.conftest import SMALL, Paced, sample
+
+MOMENT = Moment(SMALL)
+
+
+async def until(condition: object) -> None:
+    async with asyncio.timeout(20):
+        while not condition():  # type: ignore[operator]
+            await asyncio.sleep(0.002)
+
+
+def test_however_many_ask_a_frame_is_computed_once(paced: Paced, paced_frames: Frames) -> None:
+    async def many() -> list[object]:
+        return await asyncio.gather(*(paced_frames.get(MOMENT, True) for _ in range(8)))
+
+    first, *others = asyncio.run(many())
+    assert all(other is first for other in others)
+    assert paced.asked == [(0, True)]
+
+
+def test_a_complete_frame_serves_who_asks_for_a_fast_one(paced: Paced, paced_frames: Frames) -> None:
+    async def both() -> None:
+        assert await paced_frames.get(MOMENT, True) is await paced_frames.get(MOMENT, False)
+
+    asyncio.run(both())
+    assert paced.asked == [(0, True)]
+
+
+def test_a_computation_stops_when_nobody_waits_for_it(paced: Paced, paced_frames: Frames) -> None:
+    async def leave() -> None:
+        paced.open.clear()
+        waiting = [asyncio.ensure_future(paced_frames.get(MOMENT, False)) for _ in range(2)]
+        await until(lambda: paced.asked)
+        waiting[0].cancel()
+        await asyncio.sleep(0.05)
+        assert paced.cancelled == []
+        waiting[1].cancel()
+        await until(lambda: paced.cancelled)
+
+    asyncio.run(leave())
+
+
+def test_who_asks_again_after_everybody_left_gets_the_frame(paced: Paced, paced_frames: Frames) -> None:
+    async def again() -> None:
+        paced.open.clear()
+        left = asyncio.ensure_future(paced_frames.get(MOMENT, False))
+        await until(lambda: paced.asked)
+        left.cancel()
+        wanted = asyncio.ensure_future(paced_frames.get(MOMENT, False))
+        await until(lambda: paced.cancelled)
+        paced.open.set()
+        assert (await wanted).draw == 0
+
+    asyncio.run(again())
+
+
+def test_a_failure_reaches_all_who_wait_and_is_not_remembered(paced: Paced, paced_frames: Frames) -> None:
+    async def fail() -> None:
+        paced.fails_at = 0
+        outcomes = await asyncio.gather(*(paced_frames.get(MOMENT, False) for _ in range(3)), return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {NonFinite}
+        paced.fails_at = None
+        assert (await paced_frames.get(MOMENT, False)).draw == 0
+
+    asyncio.run(fail())
+
+
+def test_the_cache_forgets_the_least_recently_used(paced: Paced) -> None:
+    frames = Frames(lambda: paced, capacity=2 * len(sample().sites.text) + 2)
+    first, second, third = (Moment(SMALL, draw=draw) for draw in range(3))
+
+    async def use() -> None:
+        for moment in (first, second, first, third):
+            await frames.get(moment, True)
+
+    asyncio.run(use())
+    assert frames.known(first, True) is not None
+    assert frames.known(third, True) is not None
+    assert frames.known(second, True) is None
+    frames.close()
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_what_was_warmed_is_there(paced: Paced, paced_frames: Frames, complete: bool) -> None:
+    paced_frames.warm(MOMENT)
+    asyncio.run(until(lambda: paced_frames.known(MOMENT, complete)))
+    assert paced.asked == [(0, True)]

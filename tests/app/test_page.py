@@ -1,0 +1,316 @@
+"""The page in a real Chromium, served as a visitor gets it."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sim.presets import MAX_BYTES, builtin, dumps_preset
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = "<img src=x onerror=alert(1)>"
+#: Seconds in milliseconds that a frame may take on a busy machine.
+PATIENCE = 60_000
+
+ARROWS = """() => {
+  const {x, y} = Bokeh.documents[0].get_model_by_name("arrows").data
+  return [Array.from(x), Array.from(y)]
+}"""
+DRAWN = """() => {
+  const document = window.Bokeh?.documents[0], plane = document?.get_model_by_name("plane")
+  return !!plane && document.get_model_by_name("arrows").data.x.length > 0 && !!Bokeh.index.find_one(plane)
+}"""
+BOX = """() => {
+  const box = Bokeh.index.find_one(Bokeh.documents[0].get_model_by_name("plane")).el.getBoundingClientRect()
+  return {left: box.left, top: box.top, right: box.right, bottom: box.bottom}
+}"""
+#: Where the tip of the longest arrow is on the screen.
+TIP = """() => {
+  const document = Bokeh.documents[0], plane = document.get_model_by_name("plane")
+  const {x, y} = document.get_model_by_name("arrows").data, last = x.length - 1
+  const box = Bokeh.index.find_one(plane).el.getBoundingClientRect(), {x_range: X, y_range: Y} = plane
+  return [box.left + (x[last] - X.start) / (X.end - X.start) * plane.inner_width,
+          box.top + (Y.end - y[last]) / (Y.end - Y.start) * plane.inner_height]
+}"""
+RANGES = """() => {
+  const {x_range: X, y_range: Y, inner_width: w, inner_height: h} = Bokeh.documents[0].get_model_by_name("plane")
+  return [(X.end - X.start) / w, (Y.end - Y.start) / h, X.end - X.start]
+}"""
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the page, served from a folder that has nothing to do with it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folder = tmp_path_factory.mktemp("served")
+    log = (folder / "server.log").open("w+")
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    server = subprocess.Popen(
+        [sys.executable, "-m", "panel", "serve", str(ROOT / "app"), "--port", str(port), "--address", "127.0.0.1",
+         "--allow-websocket-origin", f"127.0.0.1:{port}"],
+        cwd=folder, env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}, stdout=log, stderr=log,
+    )  # fmt: skip
+    address = f"http://127.0.0.1:{port}/app"
+    try:
+        until = time.monotonic() + 120
+        while True:
+            try:
+                urllib.request.urlopen(address, timeout=60).close()
+                break
+            except OSError:
+                assert server.poll() is None, Path(log.name).read_text("utf-8")
+                assert time.monotonic() < until, "the server did not answer"
+                time.sleep(0.2)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+        log.close()
+
+
+@pytest.fixture
+def opened(page: Page, served: str) -> Callable[..., Page]:
+    """Opens the page and waits for its picture."""
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+
+    def open_page(query: str = "", width: int = 1280, height: int = 720) -> Page:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(served + query)
+        page.wait_for_function(DRAWN)
+        expect(page.get_by_role("button", name="Play")).to_be_visible()
+        return page
+
+    return open_page
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a preset file with some texts or settings changed."""
+
+    def write(name: str = "mine.json", **changes: Any) -> Path:
+        value = json.loads(dumps_preset(builtin("opsd-collapse"))) | changes
+        path = tmp_path / name
+        path.write_text(json.dumps(value), "utf-8")
+        return path
+
+    return write
+
+
+def verdict(page: Page) -> Any:
+    return page.locator(".verdict h2")
+
+
+def events(page: Page) -> Any:
+    return page.locator(".log tbody tr")
+
+
+def load(page: Page, path: Path) -> None:
+    page.get_by_label("Preset file").set_input_files(path)
+
+
+def test_the_lesson_of_the_collapse_from_end_to_end(opened: Callable[..., Page], tmp_path: Path) -> None:
+    page = opened("?preset=opsd-collapse")
+    expect(verdict(page)).to_have_text("past the safe radius")
+    expect(events(page)).to_have_count(1)
+    expect(events(page).nth(0)).to_contain_text("past")
+    first = page.evaluate(ARROWS)
+
+    page.get_by_role("switch", name="Clip", exact=True).click()
+    expect(verdict(page)).to_have_text("inside the safe radius")
+    expect(events(page).nth(1)).to_contain_text("clip on")
+    assert page.evaluate(ARROWS) != first
+
+    page.get_by_role("button", name="Play").click()
+    expect(events(page).nth(4)).to_contain_text(re.compile("inside|near|past|no signal"))
+    page.get_by_role("button", name="Pause").click()
+    expect(events(page).nth(4)).to_contain_text("batch 3 drawn")
+
+    events(page).nth(0).click()
+    expect(verdict(page)).to_have_text("past the safe radius")
+    page.wait_for_function(f"(first) => JSON.stringify(({ARROWS})()) === JSON.stringify(first)", arg=first)
+    expect(page.get_by_role("switch", name="Clip", exact=True)).not_to_be_checked()
+
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save").click()
+    saved = tmp_path / saving.value.suggested_filename
+    saving.value.save_as(saved)
+    assert saved.name == "opsd-collapse.json"
+    assert saved.read_text("utf-8") == dumps_preset(builtin("opsd-collapse"))
+
+    page.get_by_label("Preset", exact=True).select_option("rl-small-batch")
+    expect(page.get_by_role("heading", name="RL", exact=False)).to_be_visible()
+    load(page, saved)
+    expect(verdict(page)).to_have_text("past the safe radius")
+    page.wait_for_function(f"(first) => JSON.stringify(({ARROWS})()) === JSON.stringify(first)", arg=first)
+
+
+def test_nothing_leaves_the_machine_and_nothing_is_complained_of(opened: Callable[..., Page], page: Page) -> None:
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    page.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    opened()
+    page.get_by_text("more", exact=True).click()
+    page.get_by_role("button", name="Draw").click()
+    expect(events(page).nth(1)).to_contain_text(re.compile("inside|near|past"))
+    assert asked
+    assert [
+        url for url in asked if not re.match(r"(http|ws)://127\.0\.0\.1:|blob:http://127\.0\.0\.1:|data:", url)
+    ] == []
+    assert complaints == []
+
+
+def test_the_picture_is_square_half_the_width_and_seen_without_scrolling(opened: Callable[..., Page]) -> None:
+    page = opened()
+    box = page.evaluate(BOX)
+    width, height = box["right"] - box["left"], box["bottom"] - box["top"]
+    assert width >= 640
+    assert abs(width - height) <= 2
+    assert box["top"] >= 0
+    assert box["bottom"] <= 720
+    for name in ("Play", "Draw", "Step", "Back", "First"):
+        button = page.get_by_role("button", name=name, exact=True).bounding_box()
+        assert button is not None
+        assert button["y"] + button["height"] <= 720
+
+
+def test_on_a_telephone_the_picture_comes_first_and_nothing_overflows(opened: Callable[..., Page]) -> None:
+    page = opened(width=390, height=844)
+    box = page.evaluate(BOX)
+    assert box["left"] >= 0
+    assert box["right"] <= 390
+    assert box["bottom"] <= 844
+    for locator in (verdict(page), page.get_by_role("slider", name="Signal from")):
+        below = locator.bounding_box()
+        assert below is not None
+        assert below["y"] >= box["bottom"]
+    page.get_by_text("more", exact=True).click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_one_unit_is_as_wide_as_high_after_zoom_and_resize_and_the_zoom_stays(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.mouse.move(582, 360)
+    before = page.evaluate(RANGES)
+    page.mouse.wheel(0, -400)
+    page.wait_for_function(f"(before) => ({RANGES})()[2] < 0.95 * before", arg=before[2])
+    zoomed = page.evaluate(RANGES)
+    page.get_by_role("button", name="Draw").click()
+    expect(events(page).nth(1)).to_contain_text(re.compile("inside|near|past"))
+    assert page.evaluate(RANGES) == pytest.approx(zoomed)
+    page.set_viewport_size({"width": 1500, "height": 700})
+    page.wait_for_function(f"(wide) => ({RANGES})()[2] !== wide", arg=zoomed[2])
+    across, up, _ = page.evaluate(RANGES)
+    for each in (before, zoomed, (across, up)):
+        assert each[0] == pytest.approx(each[1], rel=1e-6)
+
+
+def test_hovering_over_a_tip_tells_about_its_token(opened: Callable[..., Page]) -> None:
+    page = opened()
+    expect(page.get_by_text("computing")).to_have_count(0)
+    x, y = page.evaluate(TIP)
+    page.mouse.move(x, y)
+    for words in ("student gives it", "teacher gives it", "signal", "gradient's norm", "share of the update"):
+        expect(page.get_by_text(words, exact=True)).to_be_visible()
+
+
+def test_text_from_a_preset_is_shown_and_never_run(
+    opened: Callable[..., Page], page: Page, settings: Callable[..., Path]
+) -> None:
+    ran: list[str] = []
+    page.on("dialog", lambda dialog: (ran.append(dialog.message), dialog.dismiss()))
+    opened()
+    load(page, settings(title=HOSTILE, lesson=f"{HOSTILE} and <script>alert(2)</script>", **{"try": [HOSTILE]}))
+    expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
+    expect(page.get_by_text(f"{HOSTILE} and <script>alert(2)</script>")).to_be_visible()
+    expect(events(page).nth(1)).to_contain_text(HOSTILE)
+    load(page, settings(name="bad.json", **{HOSTILE: 1}))
+    expect(page.get_by_role("alert")).to_contain_text(HOSTILE)
+    assert page.locator("img").count() == 0
+    assert ran == []
+
+
+def test_a_malformed_upload_names_each_problem_and_leaves_the_session_as_it_was(
+    opened: Callable[..., Page], settings: Callable[..., Path]
+) -> None:
+    page = opened()
+    expect(verdict(page)).to_have_text("past the safe radius")
+    arrows = page.evaluate(ARROWS)
+    config = json.loads(settings().read_text("utf-8"))["config"]
+    config["source"]["alpha"] = 3
+    config["clip"]["treshold"] = 1
+    load(page, settings(name="bad.json", config=config))
+    problems = page.get_by_role("alert").locator("li")
+    expect(problems).to_have_count(2)
+    expect(page.get_by_role("alert")).to_contain_text("config.source.alpha")
+    expect(page.get_by_role("alert")).to_contain_text("threshold")
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_role("alert")).to_be_hidden()
+    assert page.evaluate(ARROWS) == arrows
+    expect(events(page)).to_have_count(1)
+
+
+def test_a_file_over_the_limit_is_refused_and_the_page_goes_on(opened: Callable[..., Page], tmp_path: Path) -> None:
+    page = opened()
+    large = tmp_path / "large.json"
+    large.write_bytes(b" " * (MAX_BYTES + 1))
+    load(page, large)
+    expect(page.get_by_role("alert")).to_contain_text(f"allowed {MAX_BYTES:,}")
+    page.get_by_role("button", name="Draw").click()
+    expect(events(page).nth(1)).to_contain_text("batch 1 drawn")
+
+
+@pytest.mark.parametrize("name", ["opsd-colapse", HOSTILE])
+def test_an_address_that_asks_for_no_preset_gives_the_first_one_and_says_so(
+    opened: Callable[..., Page], name: str
+) -> None:
+    page = opened(f"?preset={name}")
+    expect(page.get_by_role("alert")).to_contain_text(name)
+    expect(page.get_by_label("Preset", exact=True)).to_have_value("opsd-collapse")
+
+
+def test_every_control_has_a_name_that_a_screen_reader_says(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.get_by_text("more", exact=True).click()
+    nameless = page.evaluate("""() => {
+      const roots = [document], nameless = []
+      while (roots.length) {
+        for (const each of roots.pop().querySelectorAll("*")) {
+          if (each.shadowRoot) roots.push(each.shadowRoot)
+          if (!each.matches("input, select, button")) continue
+          const name = each.getAttribute("aria-label") || each.labels?.[0]?.textContent || each.textContent
+          if (!name.trim()) nameless.push(each.outerHTML)
+        }
+      }
+      return nameless
+    }""")
+    assert nameless == []
+
+
+def test_keys_move_through_time_unless_a_control_has_the_focus(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.keyboard.press("d")
+    expect(events(page).nth(1)).to_contain_text("batch 1 drawn")
+    page.keyboard.press("b")
+    expect(events(page).nth(2)).to_contain_text("back to #0")
+    page.get_by_label("Preset", exact=True).focus()
+    page.keyboard.press("d")
+    page.wait_for_timeout(300)
+    expect(events(page)).to_have_count(3)

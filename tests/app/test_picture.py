@@ -1,0 +1,126 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app import picture
+from app.numbers import html, percent, significant
+from app.picture import Radius
+from app.views.caption import caption
+from app.views.gauges import gauges
+from app.views.lessons import lesson
+from sim.frame import PENDING, Frame, Undetermined
+from sim.presets import Preset
+from tests.app.conftest import SMALL, sample
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def with_tips(x: list[float], y: list[float]) -> Frame:
+    """The sample frame with its first sites' arrows moved and all others zero."""
+    sites = sample().sites
+    tips_x, tips_y = np.zeros(len(sites.text)), np.zeros(len(sites.text))
+    tips_x[: len(x)], tips_y[: len(y)] = x, y
+    return replace(sample(), sites=replace(sites, x=tips_x, y=tips_y))
+
+
+def test_the_logarithmic_radius_keeps_directions_and_the_ring() -> None:
+    x, y = Radius("log").points(np.array([0.6, 60.0, 0.0]), np.array([0.8, 80.0, 0.0]))
+    assert (x[0], y[0]) == pytest.approx((0.6, 0.8))
+    assert y[1] / x[1] == pytest.approx(4 / 3)
+    assert np.hypot(x[1], y[1]) == pytest.approx(np.arcsinh(10_000) / np.arcsinh(100))
+    assert (x[2], y[2]) == (0, 0)
+
+
+def test_the_linear_radius_changes_nothing() -> None:
+    x, y = Radius("linear").points(np.array([3.0]), np.array([-4.0]))
+    assert (x[0], y[0]) == (3, -4)
+
+
+def test_exact_zeros_are_not_drawn_and_the_strongest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture, "MOST", 2)
+    frame = with_tips([3, 0, 1, 2], [0, 0, 0, 0])
+    assert picture.order(frame).tolist() == [3, 0]
+    assert f"2 of {len(frame.sites.text):,} arrows shown" in caption(frame, "log")
+
+
+def test_the_strongest_arrows_carry_their_words_clear_of_each_other() -> None:
+    frame = with_tips([5, 5, 5, 1], [0, 0.01, -0.01, 1])
+    named = picture.words(frame, Radius("linear"), 6.0)
+    assert len(named["text"]) == 3
+    lines = sorted(-y * picture.PIXELS / 6 + dy for y, dy in zip(named["y"], named["dy"], strict=True))
+    assert min(np.diff(lines)) >= picture.LINE - 1
+
+
+def test_the_whole_length_lies_beyond_the_ring_exactly_when_the_ratio_is_over_one() -> None:
+    frame = sample()
+    ellipse = np.array([[2.0, 0.3], [0.0, 0.5]])
+    for ratio in (0.9, 1.1):
+        update = replace(frame.update, x=0.2, y=0.1, ratio=ratio)
+        bent = replace(frame, update=update, plane=replace(frame.plane, safe_ellipse=ellipse))
+        mark = picture.whole(bent, Radius("linear"))
+        back = np.linalg.solve(ellipse, [mark["x"][0], mark["y"][0]])
+        assert np.linalg.norm(back) == pytest.approx(ratio, rel=1e-6)
+
+
+def test_arrows_update_and_ring_share_one_scale() -> None:
+    frame = with_tips([1.0], [0.0])
+    frame = replace(frame, update=replace(frame.update, x=1.0, y=0.0))
+    frame = replace(frame, plane=replace(frame.plane, safe_ellipse=np.eye(2)))
+    for radius in (Radius("log"), Radius("linear")):
+        assert picture.arrows(frame, radius)["x"][-1] == pytest.approx(1)
+        assert picture.update(frame, radius)["x"][0] == pytest.approx(1)
+        ring = picture.ring(frame, radius)
+        assert np.hypot(ring["x"], ring["y"]) == pytest.approx(1)
+
+
+def test_an_update_that_is_undetermined_is_not_drawn() -> None:
+    none = Undetermined("every reward is equal")
+    frame = replace(sample(), update=replace(sample().update, x=none, y=none, ratio=none))
+    assert picture.update(frame, Radius("log")) == {"x": [], "y": []}
+    assert picture.whole(frame, Radius("log"))["x"] == []
+
+
+def test_the_picture_reaches_to_the_ring_and_to_the_whole_update() -> None:
+    frame = replace(sample(), update=replace(sample().update, x=1.0, y=0.0, ratio=50.0))
+    for kind in ("log", "linear"):
+        assert picture.reach(frame, Radius(kind)) > picture.must_reach(frame, Radius(kind)) > 1
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (1.0, "1.00"), (0.0254, "0.0254"), (38.26, "38.3"), (1760.4, "1760"), (-0.5, "−0.500"),
+     (9.999, "10.0"), (5.68e-4, "5.68 × 10⁻⁴"), (1.5e6, "1.50 × 10⁶")],
+)  # fmt: skip
+def test_numbers_have_three_significant_digits(value: float, text: str) -> None:
+    assert significant(value) == text
+
+
+def test_a_share_that_is_not_zero_never_reads_as_zero() -> None:
+    assert [percent(each) for each in (0.0, 0.001, 0.46, -0.2)] == ["0 %", "< 1 %", "46 %", "−20 %"]
+
+
+def test_a_number_that_is_missing_says_why() -> None:
+    assert "computing" in html(PENDING)
+    dash = html(Undetermined('no "signal" <here>'))
+    assert "–" in dash
+    assert "no &quot;signal&quot; &lt;here&gt;" in dash
+
+
+def test_every_reading_shows_its_number_its_word_and_its_rule() -> None:
+    shown = gauges(sample())
+    for name in ("Update", "KL of the step", "Density", "Bias", "Concentration", "Spread", "Mean norm"):
+        assert f"<b>{name}</b>" in shown
+    assert shown.count('role="tooltip"') == 8
+    assert sample().verdict.word in shown
+
+
+def test_pending_readings_say_that_they_are_being_computed() -> None:
+    measures = replace(sample().measures, mean_norm=PENDING)
+    assert "computing" in gauges(replace(sample(), measures=measures))
+
+
+def test_a_lesson_is_text_whatever_it_holds() -> None:
+    shown = lesson(Preset(title=HOSTILE, lesson=HOSTILE, try_=(HOSTILE,), config=SMALL))
+    assert "<img" not in shown
+    assert shown.count("&lt;img src=x onerror=alert(1)&gt;") == 3

@@ -1,0 +1,291 @@
+import asyncio
+import base64
+import json
+
+import pytest
+
+from app.frames import Frames
+from app.session import Session
+from app.views.controls import Controls
+from app.views.log import row
+from app.views.menu import Menu
+from sim.config import Clip
+from sim.presets import MAX_BYTES, builtin, dumps_preset, parse_preset
+from tests.app.conftest import PRESET, SMALL, Paced, begun, settled
+
+
+def said(session: Session) -> list[tuple[str, str]]:
+    return [(event.kind, event.label) for event in session.timeline.events]
+
+
+def test_rewinding_and_replaying_gives_the_frame_that_was_there(forgetful_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(forgetful_frames)
+        seen = [(await settled(session)).dumps()]
+        for act in (session.draw, session.step, session.draw):
+            act()
+            seen.append((await settled(session)).dumps())
+        for index in (0, 2, 3, 1):
+            session.rewind(index)
+            assert (await settled(session)).dumps() == seen[index]
+        session.rewind(0)
+        for index, act in enumerate((session.draw, session.step, session.draw)):
+            act()
+            assert (await settled(session)).dumps() == seen[index + 1]
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_a_complete_frame_replaces_the_fast_one(forgetful_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(forgetful_frames)
+        shown: list[bool] = []
+        session.param.watch(lambda change: shown.append(change.new.complete), "frame")
+        await settled(session)
+        assert shown == [False, True]
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_a_turned_dial_is_one_event_with_its_frame(paced_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        session.dials.clip = True
+        frame = await settled(session)
+        assert frame.config == SMALL.model_copy(update={"clip": Clip(on=True)})
+        assert said(session) == [("preset", "A small one"), ("control", "clip on")]
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_a_drag_shows_its_way_and_is_one_event(paced_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        controls = Controls(session.dials)
+        for value in (0.9, 0.7, 0.5):
+            controls._handle_msg({"name": "weight", "value": value, "done": False})
+            frame = await settled(session)
+            assert frame.config.teacher.weight == value
+        assert len(session.timeline.events) == 1
+        controls._handle_msg({"name": "weight", "value": 0.5, "done": True})
+        await settled(session)
+        assert said(session)[1:] == [("control", "λ 0.5")]
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_the_latest_request_wins(paced: Paced, paced_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        paced.open.clear()
+        for _ in range(5):
+            session.draw()
+            await asyncio.sleep(0.01)
+        paced.open.set()
+        assert (await settled(session)).draw == 5
+        assert session.timeline.current.moment.draw == 5
+        shown = [event.index for event in session.timeline.events if session.outcome(event).verdict]
+        assert shown == [0, 5]
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_what_takes_longer_than_a_blink_is_named_until_it_is_there(paced: Paced, paced_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        words: list[str] = []
+        session.param.watch(lambda change: words.append(change.new), "busy")
+        paced.open.clear()
+        session.draw()
+        await asyncio.sleep(0.3)
+        paced.open.set()
+        await settled(session)
+        assert words == ["Sampling other answers", ""]
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_play_draws_until_paused_and_never_ahead_of_what_was_seen(
+    paced: Paced, paced_frames: Frames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.session.PACE", 0.03)
+
+    async def run() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        seen: list[int] = []
+        session.param.watch(lambda change: seen.append(change.new.draw), "frame")
+        session.play()
+        assert session.playing
+        while len(seen) < 4:
+            await asyncio.sleep(0.002)
+        paced.open.clear()
+        await asyncio.sleep(0.2)
+        # One batch is being drawn, and it is the last of the log: none is waiting behind it.
+        assert session.timeline.current.moment.draw <= seen[-1] + 1
+        paced.open.set()
+        session.pause()
+        await settled(session)
+        assert not session.playing
+        assert seen == sorted(set(seen))
+        assert [event.moment.draw for event in session.timeline.events] == list(range(len(session.timeline.events)))
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_a_failing_computation_keeps_the_frame_stops_play_and_leaves_the_log(
+    paced: Paced, paced_frames: Frames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.session.PACE", 0.01)
+
+    async def run() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        paced.fails_at = 3
+        session.play()
+        while session.playing:
+            await asyncio.sleep(0.002)
+        assert session.frame is not None
+        assert session.frame.draw == 2
+        assert "event #3" in session.failure.lower()
+        assert "logits are not finite" in session.failure
+        assert [row(session, event)["verdict"] for event in session.timeline.events][-1] == "failed"
+        assert [event.moment.draw for event in session.timeline.events] == [0, 1, 2, 3]
+        session.back()
+        await settled(session)
+        assert session.failure == ""
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_a_session_that_is_closed_computes_nothing_more(paced: Paced, paced_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        session.play()
+        session.close()
+        await asyncio.sleep(0.05)
+        asked = len(paced.asked)
+        await asyncio.sleep(0.1)
+        assert len(paced.asked) == asked
+
+    asyncio.run(run())
+
+
+def test_back_and_first_follow_the_branch_that_one_is_on(paced_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        session.draw()
+        session.draw()
+        session.rewind(1)
+        session.step()
+        session.back()
+        assert session.timeline.current.moment == session.timeline.at(1)
+        session.first()
+        assert session.timeline.current.moment == session.timeline.at(0)
+        branches = [event.branch for event in session.timeline.events]
+        assert branches == [0, 0, 0, 0, 1, 0, 0]
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_an_event_of_another_preset_brings_its_lesson_and_its_dials_back(paced_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        other = builtin("rl-small-batch")
+        session.open(other, "rl-small-batch")
+        session.draw()
+        assert (session.preset, session.preset_name) == (other, "rl-small-batch")
+        session.rewind(0)
+        assert (session.preset, session.preset_name) == (PRESET, None)
+        assert session.dials.config == SMALL
+        session.rewind(2)
+        assert session.preset == other
+        assert session.dials.config == other.config
+        session.close()
+
+    asyncio.run(run())
+
+
+def upload(text: str | bytes) -> dict[str, object]:
+    content = text.encode() if isinstance(text, str) else text
+    return {"file": "mine.json", "size": len(content), "base64": base64.b64encode(content).decode()}
+
+
+def test_a_saved_preset_loads_back_to_the_same_settings(paced_frames: Frames) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        session.dials.clip = True
+        saved = dumps_preset(session.current_preset())
+        session.open(builtin("sft-fan"), "sft-fan")
+        Menu(session)._handle_msg(upload(saved))
+        assert session.dials.config == parse_preset(saved).config
+        assert session.dials.clip
+        session.close()
+
+    asyncio.run(run())
+
+
+def broken(**config: object) -> str:
+    value = json.loads(dumps_preset(PRESET))
+    value["config"] |= config
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (upload("not json"), "mine.json"),
+        (upload(b"\xff\xfe"), "mine.json"),
+        (upload(broken(clp={})), "clp"),
+        (upload(broken(seed=True, source={"alpha": 3})), "seed"),
+        (upload(dumps_preset(PRESET).replace('"schema_version": 1', '"schema_version": 2')), "newer version"),
+        ({"file": "big.json", "size": MAX_BYTES + 1}, "big.json"),
+        ({"file": "x.json", "size": 3, "base64": "*"}, "did not arrive whole"),
+        ({"open": "../../etc/passwd"}, "no preset"),
+    ],
+)
+def test_a_bad_preset_is_refused_line_by_line_and_changes_nothing(
+    paced_frames: Frames, message: dict[str, object], words: str
+) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        frame = await settled(session)
+        Menu(session)._handle_msg(message)
+        assert any(words in problem for problem in session.problems)
+        assert len(session.timeline.events) == 1
+        assert session.frame is frame
+        assert session.dials.config == SMALL
+        session.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("seed", -1), ("weight", 7), ("decay", "x"), ("policy", "nobody"), ("clip", 3)]
+)
+def test_a_bad_value_from_the_browser_is_answered_in_words_and_changes_nothing(
+    paced_frames: Frames, name: str, value: object
+) -> None:
+    async def run() -> None:
+        session = begun(paced_frames)
+        Controls(session.dials)._handle_msg({"name": name, "value": value, "done": True})
+        assert session.dials.note
+        assert session.dials.config == SMALL
+        assert len(session.timeline.events) == 1
+        session.close()
+
+    asyncio.run(run())

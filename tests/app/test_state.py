@@ -1,0 +1,119 @@
+import contextlib
+import typing
+
+import pytest
+from pydantic import BaseModel
+
+from app.fields import BY_NAME, FIELDS, describe, idle, ladder, values
+from app.state import Dials, nested
+from sim.config import MAX_ROLLOUTS, Clip, Config, Reward, Source, Teacher
+from sim.presets import builtin, names
+
+SELF = Config(teacher=Teacher(policy="self", context="hint", divergence="sampled-reverse"))
+
+
+def leaves(model: type[BaseModel], prefix: str = "") -> typing.Iterator[str]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from leaves(kind, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def test_every_setting_has_exactly_one_dial() -> None:
+    assert sorted(field.path for field in FIELDS) == sorted(leaves(Config))
+
+
+def test_a_choice_offers_every_value_that_the_setting_allows() -> None:
+    for field in FIELDS:
+        *groups, leaf = field.path.split(".")
+        model: type[BaseModel] = Config
+        for group in groups:
+            model = typing.cast(type[BaseModel], model.model_fields[group].annotation)
+        allowed = typing.get_args(model.model_fields[leaf].annotation)
+        if field.kind == "choice":
+            assert sorted(field.choices) == sorted(allowed)
+
+
+@pytest.mark.parametrize("name", names())
+def test_dials_turned_to_a_preset_give_its_settings_back(name: str) -> None:
+    config = builtin(name).config
+    dials = Dials(config)
+    assert dials.config == config
+    assert Config.model_validate(nested(dials)) == config
+
+
+def test_turning_a_dial_changes_the_config() -> None:
+    dials = Dials(SELF)
+    dials.clip = True
+    assert dials.config == SELF.model_copy(update={"clip": Clip(on=True)})
+
+
+def test_a_label_teacher_forces_the_forward_divergence_and_no_context_and_says_so() -> None:
+    dials = Dials(SELF)
+    dials.policy = "label"
+    assert (dials.divergence, dials.context) == ("forward", "none")
+    assert dials.config.teacher == Teacher(policy="label", divergence="forward")
+    assert "forward KL" in dials.note
+
+
+def test_leaving_the_label_restores_what_it_forced() -> None:
+    dials = Dials(SELF)
+    dials.policy = "label"
+    dials.policy = "self"
+    assert dials.config == SELF
+    assert dials.note == ""
+
+
+def test_a_label_keeps_its_divergence_whatever_is_asked() -> None:
+    dials = Dials(Config(teacher=Teacher(policy="label", divergence="forward")))
+    dials.divergence = "reverse"
+    assert dials.divergence == "forward"
+    assert "forward KL" in dials.note
+
+
+def test_more_answers_than_a_batch_takes_lower_the_other_dial_and_say_so() -> None:
+    dials = Dials(Config(source=Source(prompts=64, group_size=8)))
+    dials.group_size = 32
+    assert (dials.prompts, dials.group_size) == (16, 32)
+    assert str(MAX_ROLLOUTS) in dials.note
+    dials.prompts = 64
+    assert (dials.prompts, dials.group_size) == (64, 8)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True])
+def test_a_dial_refuses_what_is_no_number_and_stays_where_it_was(value: float) -> None:
+    dials = Dials(SELF)
+    before = dials.config
+    with contextlib.suppress(ValueError):
+        dials.step_size = value
+    assert dials.config == before
+    assert dials.step_size == before.update.step_size
+
+
+def test_a_dial_without_an_effect_says_why() -> None:
+    reward = Config(teacher=Teacher(weight=0.0))
+    assert {"policy", "context", "clip"} <= set(idle(reward))
+    assert "baseline" not in idle(reward)
+    assert {"baseline", "normalise", "data_style", "parameters", "decay"} == set(idle(Config()))
+    assert "context" in idle(Config(teacher=Teacher(policy="label", divergence="forward")))
+    assert (
+        idle(Config(source=Source(alpha=0.5), teacher=Teacher(weight=0.5, policy="self", parameters="average"))) == {}
+    )
+
+
+def test_the_log_says_what_was_changed() -> None:
+    after = SELF.model_copy(update={"clip": Clip(on=True, threshold=0.3), "reward": Reward(normalise=True)})
+    assert describe(SELF, after) == "clip on, threshold 0.3, divide by the group's spread on"
+    assert describe(SELF, SELF) == "nothing"
+
+
+def test_a_slider_in_steps_offers_powers_of_two_and_what_it_stands_at() -> None:
+    config = Config(source=Source(prompts=12, group_size=8))
+    assert ladder("prompts", 12, config) == [1, 2, 4, 8, 12, 16, 32, 64]
+    assert ladder("group_size", 8, config) == [1, 2, 4, 8, 16, 32, 64]
+
+
+def test_values_are_named_as_the_dials_are() -> None:
+    assert set(values(Config())) == set(BY_NAME) <= set(Dials.param)
