@@ -33,18 +33,18 @@ class Signal:
 
 
 def kl(log_p_NV: Tensor, log_q_NV: Tensor) -> Tensor:
-    """KL(p || q) of each row in nats, sum_v p (log p - log q), with 0 log 0 = 0."""
+    """KL(p || q) of each row in nats, sum_v p (log p - log q), with 0 log 0 = 0; rounding makes none negative."""
     p_NV = log_p_NV.exp()
-    return torch.where(p_NV > 0, p_NV * (log_p_NV - log_q_NV), 0.0).sum(-1)
+    return torch.where(p_NV > 0, p_NV * (log_p_NV - log_q_NV), 0.0).sum(-1).clamp(min=0)
 
 
 def mean_kl(log_p_NV: Tensor, log_q_NV: Tensor) -> float:
-    """The mean of KL(p || q) over sites, in float64 and never negative.
+    """The mean of KL(p || q) over sites, in float64.
 
     Both are normalised anew: what float32 leaves of sum_v p - 1 would outweigh the divergence of a small step.
     """
     log_p_NV, log_q_NV = (log_NV.double().log_softmax(-1) for log_NV in (log_p_NV, log_q_NV))
-    return max(0.0, float(kl(log_p_NV, log_q_NV).mean()))
+    return float(kl(log_p_NV, log_q_NV).mean())
 
 
 def advantages(reward_B: NDArray[np.float64], group_B: NDArray[np.int64], reward: Reward) -> NDArray[np.float64]:
@@ -100,7 +100,7 @@ def reverse(log_p_NV: Tensor, log_q_NV: Tensor, clip: Clip) -> Signal:
     p_NV = log_p_NV.exp()
     ratio_NV = torch.where(p_NV > 0, log_q_NV - log_p_NV, 0.0)
     entries_NV = -p_NV * ratio_NV
-    kl_N = entries_NV.sum(-1)
+    kl_N = entries_NV.sum(-1).clamp(min=0)
     if clip.on and clip.kind == "advantage":
         capped_NV = ratio_NV.clamp(-clip.threshold, clip.threshold)
         rows_NV = p_NV * capped_NV
@@ -120,7 +120,7 @@ def forward(log_p_NV: Tensor, log_q_NV: Tensor, clip: Clip) -> Signal:
     """
     p_NV, q_NV = log_p_NV.exp(), log_q_NV.exp()
     entries_NV = torch.where(q_NV > 0, q_NV * (log_q_NV - log_p_NV), 0.0)
-    kl_N = entries_NV.sum(-1)
+    kl_N = entries_NV.sum(-1).clamp(min=0)
     if clip.on and clip.kind == "advantage":
         over_NV = (q_NV - p_NV).abs() > clip.threshold * p_NV
         rows_NV = torch.where(over_NV, clip.threshold * p_NV * (q_NV - p_NV).sign(), q_NV - p_NV)

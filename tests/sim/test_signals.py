@@ -163,6 +163,17 @@ def test_the_mean_divergence_is_one_of_normalised_rows_and_never_negative() -> N
     assert mean_kl(a, a - 1e-3) == 0
 
 
+@given(pairs(3.0), st.sampled_from(DIVERGENCES), st.floats(0, 1e-6))
+def test_rounding_makes_no_divergence_negative(
+    pair: tuple[Tensor, Tensor, Tensor], divergence: str, near: float
+) -> None:
+    log_p, log_q, token = pair
+    log_p = log_p.float()
+    log_q = (log_p + near * log_q.float()).log_softmax(-1)
+    assert (TERMS[divergence](log_p, log_q, token, OFF).kl_N >= 0).all()
+    assert (kl(log_p, log_q) >= 0).all()
+
+
 def losses(z: Tensor, log_q: Tensor, token: Tensor, clip: Clip) -> dict[str, Tensor]:
     """Each method's loss written out, with what is detached detached."""
     log_p = z.log_softmax(-1)
