@@ -159,11 +159,21 @@ def _idle_teacher(config: Config) -> Iterator[tuple[str, str]]:
         yield "decay", "only for a self-teacher that is a moving average"
 
 
+def hints(config: Config) -> dict[str, str]:
+    """What is worth saying under a dial as it stands."""
+    source, teacher = config.source, config.teacher
+    said = {"prompts": f"× {source.group_size} answers = {source.rollouts:,} rollouts"}
+    if teacher.policy == "label" and source.alpha == 1 and teacher.weight > 0:
+        said["policy"] = "The student's own answers have no such word: turn α toward the data."
+    return said
+
+
 def describe(before: Config, after: Config) -> str:
     """What was changed, as the log says it."""
     old, new = values(before), values(after)
-    changes = [f"{_short(each)} {each.said(new[each.name])}" for each in FIELDS if old[each.name] != new[each.name]]
-    return ", ".join(changes) or "nothing"
+    changes = [_change(each, new[each.name]) for each in FIELDS if old[each.name] != new[each.name]]
+    rest = len(changes) - 2
+    return ", ".join(changes[:2]) + (f" and {rest} more" if rest > 0 else "") or "nothing"
 
 
 def ladder(name: str, value: int, config: Config) -> list[int]:
@@ -173,8 +183,9 @@ def ladder(name: str, value: int, config: Config) -> list[int]:
     return sorted({2**k for k in range(int(math.log2(top)) + 1)} | {value})
 
 
-def _short(each: Field) -> str:
-    return each.symbol or each.label[0].lower() + each.label[1:]
+def _change(each: Field, value: Any) -> str:
+    called = each.symbol or each.label[0].lower() + each.label[1:]
+    return f"{called}{':' if each.kind == 'choice' else ''} {each.said(value)}"
 
 
 def _read(config: Config, path: str) -> Any:

@@ -47,7 +47,7 @@ class Radius:
     def marks(self, half: float) -> list[float]:
         """Lengths worth a circle on a picture that reaches to `half`."""
         if self.kind == "log":
-            return [r for r in 10.0 ** np.arange(-2, 12) if self.lengths(np.array(r)) < 1.5 * half]
+            return [r for r in 10.0 ** np.arange(-2, 12) if self.lengths(np.array(r)) < half]
         unit = 10.0 ** np.floor(np.log10(half))
         step = next(s for s in (0.2 * unit, 0.5 * unit, unit, 2 * unit) if half / s <= 5)
         return [float(step * k) for k in range(1, 12)]

@@ -7,7 +7,7 @@ import param
 from panel.custom import JSComponent
 
 from app import theme
-from app.fields import BY_NAME, FIELDS, Field, idle, ladder, values
+from app.fields import BY_NAME, FIELDS, Field, hints, idle, ladder, values
 from app.state import RADII, Dials
 
 _HERE = Path(__file__).with_suffix("")
@@ -50,12 +50,11 @@ class Controls(JSComponent):
 
 def _standing(dials: Dials) -> dict[str, Any]:
     config = dials.config
-    rollouts = config.source.rollouts
     return {
         "values": values(config) | {"radius": dials.radius},
         "idle": idle(config),
         "ladders": {name: ladder(name, getattr(dials, name), config) for name in ("prompts", "group_size")},
-        "hints": {"prompts": f"× {config.source.group_size} answers = {rollouts:,} rollouts"},
+        "hints": hints(config),
         "note": dials.note,
     }
 

@@ -4,7 +4,7 @@ import typing
 import pytest
 from pydantic import BaseModel
 
-from app.fields import BY_NAME, FIELDS, describe, idle, ladder, values
+from app.fields import BY_NAME, FIELDS, describe, hints, idle, ladder, values
 from app.state import Dials, nested
 from sim.config import MAX_ROLLOUTS, Clip, Config, Reward, Source, Teacher
 from sim.presets import builtin, names
@@ -103,9 +103,17 @@ def test_a_dial_without_an_effect_says_why() -> None:
     )
 
 
+def test_a_label_without_data_says_that_it_has_nothing_to_say() -> None:
+    label = Teacher(policy="label", divergence="forward")
+    assert "policy" in hints(Config(teacher=label))
+    assert "policy" not in hints(Config(teacher=label, source=Source(alpha=0.5)))
+
+
 def test_the_log_says_what_was_changed() -> None:
     after = SELF.model_copy(update={"clip": Clip(on=True, threshold=0.3), "reward": Reward(normalise=True)})
-    assert describe(SELF, after) == "clip on, threshold 0.3, divide by the group's spread on"
+    assert describe(SELF, after) == "clip on, threshold 0.3 and 1 more"
+    other = SELF.model_copy(update={"teacher": Teacher(policy="over-trained", context="hint")})
+    assert describe(SELF, other) == "teacher: an over-trained model"
     assert describe(SELF, SELF) == "nothing"
 
 
