@@ -55,10 +55,14 @@ class Dials(param.Parameterized):
         super().__init__(**params)
         self._before_label: dict[str, Any] = {}
         self.param.watch(self._follow, [each.name for each in FIELDS])
-        self.load(config or Config())
+        self._turn_all(config or Config())
 
     def load(self, config: Config) -> None:
-        """Turn every dial to where a configuration has it."""
+        """Turn every dial to where a configuration has it; where it stands there already, nothing is forgotten."""
+        if config != self.config:
+            self._turn_all(config)
+
+    def _turn_all(self, config: Config) -> None:
         self._before_label = {}
         with param.parameterized.discard_events(self):
             self.param.update(**values(config), dragging=False, note="")

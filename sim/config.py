@@ -99,7 +99,8 @@ class Update(Settings):
 
     aggregation: Literal["token", "sequence", "constant"] = Field(
         "token",
-        description="mean over all tokens; over a rollout's tokens, then rollouts; sum over rollouts x longest",
+        description="mean over all tokens; over a rollout's tokens, then rollouts; sum over rollouts x "
+        "the longest answer allowed",
     )
     optimiser: Literal["sgd", "adam"] = "sgd"
     step_size: float = Field(1.0, gt=0, le=100, description="learning rate")

@@ -7,8 +7,11 @@ carry some entropy. Facts and letter copying are the skills that a post-training
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+
+from sim.rng import generator
 
 PAD, BOS, EOS = "<pad>", "<bos>", "<eos>"
 LARGEST_NUMBER = 72
@@ -214,11 +217,12 @@ def verify(problem: Problem, answer: Sequence[str]) -> float:
     )
 
 
+@cache
 def fact(attribute: str, kind: str, letter: str) -> str:
-    """The value of one fact of this world, fixed once by a hash-free rule."""
+    """The value of one fact of this world: arbitrary, fixed once, each value equally often."""
     values = VALUES[attribute]
-    i, j = KINDS.index(kind), LETTERS.index(letter)
-    return values[(3 * i + 5 * j + j * j + i * j) % len(values)]
+    order = generator(0, f"facts of {attribute}").permutation(len(KINDS) * len(LETTERS))
+    return values[order[KINDS.index(kind) * len(LETTERS) + LETTERS.index(letter)] % len(values)]
 
 
 def draw_fact(rng: np.random.Generator) -> tuple[list[str], list[str]]:

@@ -59,16 +59,14 @@ def weighed(point: Linearisation, log_q_NV: Tensor | None, config: Config, momen
     """
     weights_N = token_weights(point.batch, config.update.aggregation)
     toggled = config.model_copy(update={"clip": config.clip.model_copy(update={"on": not config.clip.on})})
-    signals = [weigh(point.batch, point.log_p_NV, log_q_NV, each) for each in (config, toggled)]
-    steps = []
-    for signal in signals:
-        _require_finite(signal.rows_NV, "weights", config)
-        gradient = point.pull(signal.rows_NV, weights_N)
-        for name, value in gradient.items():
-            _require_finite(value, f"gradient of {name}", config)
-        steps.append((gradient, propose(gradient, config.update, moments)))
-    (gradient, proposed), (_, toggled_step) = steps
-    return Weighed(log_q_NV, signals[0], weights_N, gradient, proposed, signals[1], toggled_step)
+    signal, other = (weigh(point.batch, point.log_p_NV, log_q_NV, each) for each in (config, toggled))
+    _require_finite(signal.rows_NV, "weights", config)
+    gradient = point.pull(signal.rows_NV, weights_N)
+    for name, value in gradient.items():
+        _require_finite(value, f"gradient of {name}", config)
+    proposed = propose(gradient, config.update, moments)
+    other_step = propose(point.pull(other.rows_NV, weights_N), config.update, moments)
+    return Weighed(log_q_NV, signal, weights_N, gradient, proposed, other, other_step)
 
 
 def observe(
@@ -189,7 +187,6 @@ def _update(
     log_after_NV = point.after(step)
     _require_finite(log_after_NV, "measured KL: the policy after the step", config)
     radius = safety.safe_radius(2 * predicted / length**2, config.safety.delta)
-    clipped, free = (length, toggled) if config.clip.on else (toggled, length)
     x, y = (basis.to_units_22 @ project(step, basis.directions)).tolist()
     return UpdateReadings(
         x=x,
@@ -201,8 +198,15 @@ def _update(
         safe_radius=radius if np.isfinite(radius) else Undetermined("this direction does not change the policy"),
         ratio=length / radius,
         reward_cosine=_reward_cosine(step, checkpoint),
-        clip_ratio=clipped / free if free > 0 else NO_UPDATE,
+        clip_ratio=_clip_ratio(*((length, toggled) if config.clip.on else (toggled, length))),
     )
+
+
+def _clip_ratio(clipped: float, free: float) -> Reading:
+    """The step's length with the clip over its length without."""
+    if not np.isfinite(free):
+        return Undetermined("without the clip the step is not finite")
+    return clipped / free if free > 0 else NO_UPDATE
 
 
 def _plane(

@@ -11,6 +11,7 @@ from sim.batch import Batch
 from sim.config import Update
 from sim.gradients import Gradient
 from sim.policy import Params
+from sim.rollout import MAX_NEW_TOKENS
 
 #: Adam's constants, those of its paper and of torch.
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
@@ -63,7 +64,7 @@ def propose(gradient: Gradient, update: Update, moments: Moments) -> Step:
 def token_weights(batch: Batch, aggregation: str) -> Tensor:
     """a_N, by which per-token gradients add up to the mean gradient G = sum_n a_n g_n.
 
-    token: 1 / N; sequence: 1 / (B length of the rollout); constant: 1 / (B longest rollout).
+    token: 1 / N; sequence: 1 / (B length of the rollout); constant: 1 / (B longest answer that is allowed).
     """
     lengths_B: NDArray[np.int64] = np.array([len(answer) for answer in batch.answers])
     B, N = len(lengths_B), int(lengths_B.sum())
@@ -72,5 +73,5 @@ def token_weights(batch: Batch, aggregation: str) -> Tensor:
     elif aggregation == "sequence":
         weights_N = 1 / (B * lengths_B[batch.sequence_N])
     else:
-        weights_N = np.full(N, 1 / (B * lengths_B.max()))
+        weights_N = np.full(N, 1 / (B * MAX_NEW_TOKENS))
     return torch.from_numpy(weights_N).float()

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from sim.errors import InvalidInput
 from sim.language import VOCABULARY
 
 Params = Mapping[str, Tensor]
@@ -114,7 +115,7 @@ class Transformer:
             logits_BTV, where position t predicts token t + 1.
 
         Raises:
-            ValueError: if a row is longer than the model's context.
+            InvalidInput: if a row is longer than the model's context.
         """
         B, T = tokens_BT.shape
         self.check_length(T)
@@ -155,9 +156,11 @@ class Transformer:
     def check_length(self, length: int) -> None:
         """Refuse, rather than cut, what does not fit the context."""
         if length > self.context:
-            raise ValueError(
-                f"sequence of {length} tokens does not fit the model's context of {self.context}: "
-                "shorten the teacher's context or the rollouts"
+            raise InvalidInput(
+                [
+                    f"a sequence of {length} tokens does not fit the model's context of {self.context}: "
+                    "shorten the teacher's context or the rollouts"
+                ]
             )
 
 

@@ -78,7 +78,7 @@ class Corpus:
         u = rng.random()
         if u < 0.6:
             shown = context_words("hint", problem)
-            answer = write_solution(rng, problem, style, key_move=True, correction=rng.random() < 0.3)
+            answer = write_solution(rng, problem, style, key_move=True, correction=rng.random() < 0.2)
         elif u < 0.85:
             shown = context_words("wrong-hint", problem)
             answer = write_solution(rng, problem, style, key_move=False)

@@ -45,7 +45,7 @@ def sample(
         max_new_tokens: where an answer is cut.
 
     Raises:
-        ValueError: if a prompt and its answer do not fit the model's context.
+        InvalidInput: if a prompt and its answer do not fit the model's context.
         NonFinite: if the policy's logits are not finite.
     """
     u_BS = rng.random((len(prompts), max_new_tokens))

@@ -102,7 +102,7 @@ class Simulator:
         Raises:
             NonFinite: naming the stage where a number was not finite.
             Cancelled: if `cancel` says so.
-            ValueError: if a teacher's context does not fit its model.
+            InvalidInput: if a teacher's context does not fit its model.
         """
         state = self.state(moment.path, cancel)
         point = self._point(state, moment)

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from sim.batch import Batch
 from sim.config import Config
+from sim.errors import InvalidInput
 from sim.language import VOCABULARY, context_words, encode
 from sim.policy import Params, Policy
 from sim.rng import generator
@@ -23,13 +24,15 @@ def teacher_log_probs(
     read at the student's temperature. Contexts that are drawn are drawn once a group.
 
     Raises:
-        ValueError: if a context makes a row too long for the teacher (it is never cut), or if its vocabulary
+        InvalidInput: if a context makes a row too long for the teacher (it is never cut), or if its vocabulary
             is not the student's.
     """
     if model.vocabulary != len(VOCABULARY):
-        raise ValueError(
-            f"the teacher's vocabulary of {model.vocabulary} words is not the student's of {len(VOCABULARY)}: "
-            "a teacher that splits text otherwise cannot speak of the student's tokens"
+        raise InvalidInput(
+            [
+                f"the teacher's vocabulary of {model.vocabulary} words is not the student's of {len(VOCABULARY)}: "
+                "a teacher that splits text otherwise cannot speak of the student's tokens"
+            ]
         )
     rows, starts = [], []
     shown: dict[int, list[int]] = {}

@@ -124,7 +124,7 @@ def _read(name: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return dict(sorted(load(data).items())), about
     except OSError as error:
         raise WeightsError(f"weights {name}: {error.strerror} ({path.name}); install gradcloud again") from error
-    except SafetensorError as error:
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"weights {name}: not a safetensors file ({error})") from error
 
 

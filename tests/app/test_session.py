@@ -9,7 +9,7 @@ from app.session import Session
 from app.views.controls import Controls
 from app.views.log import row
 from app.views.menu import Menu
-from sim.config import Clip
+from sim.config import Clip, Teacher
 from sim.presets import MAX_BYTES, builtin, dumps_preset, parse_preset
 from tests.app.conftest import PRESET, SMALL, Paced, begun, settled
 
@@ -57,6 +57,23 @@ def test_a_turned_dial_is_one_event_with_its_frame(paced_frames: Frames) -> None
         frame = await settled(session)
         assert frame.config == SMALL.model_copy(update={"clip": Clip(on=True)})
         assert said(session) == [("preset", "A small one"), ("control", "clip on")]
+        session.close()
+
+    asyncio.run(run())
+
+
+def test_what_a_label_forces_is_told_logged_and_undone(paced_frames: Frames) -> None:
+    async def run() -> None:
+        hinted = SMALL.model_copy(update={"teacher": Teacher(policy="self", context="hint")})
+        session = begun(paced_frames, PRESET.model_copy(update={"config": hinted}))
+        session.dials.policy = "label"
+        await settled(session)
+        assert "forward KL" in session.dials.note
+        assert session.timeline.current.moment.config.teacher == Teacher(policy="label", divergence="forward")
+        session.dials.policy = "self"
+        await settled(session)
+        assert session.timeline.current.moment.config == hinted
+        assert len(session.timeline.events) == 3
         session.close()
 
     asyncio.run(run())
