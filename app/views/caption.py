@@ -16,8 +16,8 @@ _AXES = {
 }
 _CSS = f"""
 .frame {{ position: absolute; inset: 0; font-size: {theme.SMALL}; line-height: 1.5; color: var(--muted); }}
-.frame > div {{ position: absolute; padding: 2px 4px; text-shadow: 0 0 3px var(--paper), 0 0 3px var(--paper); }}
-.key {{ left: 0; top: 4px; }} .key div {{ display: flex; align-items: center; gap: 7px; }}
+.frame > div {{ position: absolute; padding: 1px 5px; background: rgb(253 253 251 / 0.82); }}
+.key {{ left: 0; top: 4px; border-radius: 4px; }} .key div {{ display: flex; align-items: center; gap: 7px; }}
 .shown {{ left: 0; bottom: 2px; }} .held {{ right: 0; bottom: 2px; text-align: right; }}
 .x {{ right: 0; top: calc(50% + 2px); }} .y {{ left: calc(50% + 4px); top: 0; }}
 .silent {{ left: 15%; right: 15%; top: 38%; text-align: center; font-size: {theme.BODY}; color: var(--ink); }}
