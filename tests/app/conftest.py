@@ -2,9 +2,11 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from typing import Any, TypeVar
 
 import pytest
 
@@ -18,6 +20,7 @@ from sim.simulator import Simulator
 from sim.timeline import Moment
 from sim.world import World
 
+Value = TypeVar("Value")
 SMALL = Config(source=Source(prompts=2, group_size=4))
 PRESET = Preset(title="A small one", lesson="Two prompts.", try_=("Draw.",), config=SMALL)
 
@@ -78,6 +81,12 @@ def begun(frames: Frames, preset: Preset = PRESET) -> Session:
     session = Session(frames, preset)
     session.begin()
     return session
+
+
+def run(main: Coroutine[Any, Any, Value]) -> Value:
+    """What a coroutine returns. In a thread of its own: playwright keeps a loop running in the main one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, main).result()
 
 
 async def settled(session: Session) -> Frame:

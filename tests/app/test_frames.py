@@ -5,7 +5,7 @@ import pytest
 from app.frames import Frames
 from sim.errors import NonFinite
 from sim.timeline import Moment
-from tests.app.conftest import SMALL, Paced, sample
+from tests.app.conftest import SMALL, Paced, run, sample
 
 MOMENT = Moment(SMALL)
 
@@ -20,7 +20,7 @@ def test_however_many_ask_a_frame_is_computed_once(paced: Paced, paced_frames: F
     async def many() -> list[object]:
         return await asyncio.gather(*(paced_frames.get(MOMENT, True) for _ in range(8)))
 
-    first, *others = asyncio.run(many())
+    first, *others = run(many())
     assert all(other is first for other in others)
     assert paced.asked == [(0, True)]
 
@@ -29,7 +29,7 @@ def test_a_complete_frame_serves_who_asks_for_a_fast_one(paced: Paced, paced_fra
     async def both() -> None:
         assert await paced_frames.get(MOMENT, True) is await paced_frames.get(MOMENT, False)
 
-    asyncio.run(both())
+    run(both())
     assert paced.asked == [(0, True)]
 
 
@@ -44,7 +44,7 @@ def test_a_computation_stops_when_nobody_waits_for_it(paced: Paced, paced_frames
         waiting[1].cancel()
         await until(lambda: paced.cancelled)
 
-    asyncio.run(leave())
+    run(leave())
 
 
 def test_who_asks_again_after_everybody_left_gets_the_frame(paced: Paced, paced_frames: Frames) -> None:
@@ -58,7 +58,7 @@ def test_who_asks_again_after_everybody_left_gets_the_frame(paced: Paced, paced_
         paced.open.set()
         assert (await wanted).draw == 0
 
-    asyncio.run(again())
+    run(again())
 
 
 def test_a_failure_reaches_all_who_wait_and_is_not_remembered(paced: Paced, paced_frames: Frames) -> None:
@@ -69,7 +69,7 @@ def test_a_failure_reaches_all_who_wait_and_is_not_remembered(paced: Paced, pace
         paced.fails_at = None
         assert (await paced_frames.get(MOMENT, False)).draw == 0
 
-    asyncio.run(fail())
+    run(fail())
 
 
 def test_the_cache_forgets_the_least_recently_used(paced: Paced) -> None:
@@ -80,7 +80,7 @@ def test_the_cache_forgets_the_least_recently_used(paced: Paced) -> None:
         for moment in (first, second, first, third):
             await frames.get(moment, True)
 
-    asyncio.run(use())
+    run(use())
     assert frames.known(first, True) is not None
     assert frames.known(third, True) is not None
     assert frames.known(second, True) is None
@@ -90,5 +90,5 @@ def test_the_cache_forgets_the_least_recently_used(paced: Paced) -> None:
 @pytest.mark.parametrize("complete", [True, False])
 def test_what_was_warmed_is_there(paced: Paced, paced_frames: Frames, complete: bool) -> None:
     paced_frames.warm(MOMENT)
-    asyncio.run(until(lambda: paced_frames.known(MOMENT, complete)))
+    run(until(lambda: paced_frames.known(MOMENT, complete)))
     assert paced.asked == [(0, True)]

@@ -11,7 +11,7 @@ from app.views.log import row
 from app.views.menu import Menu
 from sim.config import Clip, Teacher
 from sim.presets import MAX_BYTES, builtin, dumps_preset, parse_preset
-from tests.app.conftest import PRESET, SMALL, Paced, begun, settled
+from tests.app.conftest import PRESET, SMALL, Paced, begun, run, settled
 
 
 def said(session: Session) -> list[tuple[str, str]]:
@@ -19,7 +19,7 @@ def said(session: Session) -> list[tuple[str, str]]:
 
 
 def test_rewinding_and_replaying_gives_the_frame_that_was_there(forgetful_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(forgetful_frames)
         seen = [(await settled(session)).dumps()]
         for act in (session.draw, session.step, session.draw):
@@ -34,11 +34,11 @@ def test_rewinding_and_replaying_gives_the_frame_that_was_there(forgetful_frames
             assert (await settled(session)).dumps() == seen[index + 1]
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_a_complete_frame_replaces_the_fast_one(forgetful_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(forgetful_frames)
         shown: list[bool] = []
         session.param.watch(lambda change: shown.append(change.new.complete), "frame")
@@ -46,11 +46,11 @@ def test_a_complete_frame_replaces_the_fast_one(forgetful_frames: Frames) -> Non
         assert shown == [False, True]
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_a_turned_dial_is_one_event_with_its_frame(paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
         session.dials.clip = True
@@ -59,11 +59,11 @@ def test_a_turned_dial_is_one_event_with_its_frame(paced_frames: Frames) -> None
         assert said(session) == [("preset", "A small one"), ("control", "clip on")]
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_what_a_label_forces_is_told_logged_and_undone(paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         hinted = SMALL.model_copy(update={"teacher": Teacher(policy="self", context="hint")})
         session = begun(paced_frames, PRESET.model_copy(update={"config": hinted}))
         session.dials.policy = "label"
@@ -76,11 +76,11 @@ def test_what_a_label_forces_is_told_logged_and_undone(paced_frames: Frames) -> 
         assert len(session.timeline.events) == 3
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_a_drag_shows_its_way_and_is_one_event(paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
         controls = Controls(session.dials)
@@ -94,11 +94,11 @@ def test_a_drag_shows_its_way_and_is_one_event(paced_frames: Frames) -> None:
         assert said(session)[1:] == [("control", "λ 0.5")]
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_the_latest_request_wins(paced: Paced, paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
         paced.open.clear()
@@ -112,11 +112,11 @@ def test_the_latest_request_wins(paced: Paced, paced_frames: Frames) -> None:
         assert shown == [0, 5]
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_what_takes_longer_than_a_blink_is_named_until_it_is_there(paced: Paced, paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
         words: list[str] = []
@@ -129,7 +129,7 @@ def test_what_takes_longer_than_a_blink_is_named_until_it_is_there(paced: Paced,
         assert words == ["Sampling other answers", ""]
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_play_draws_until_paused_and_never_ahead_of_what_was_seen(
@@ -137,7 +137,7 @@ def test_play_draws_until_paused_and_never_ahead_of_what_was_seen(
 ) -> None:
     monkeypatch.setattr("app.session.PACE", 0.03)
 
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
         seen: list[int] = []
@@ -158,7 +158,7 @@ def test_play_draws_until_paused_and_never_ahead_of_what_was_seen(
         assert [event.moment.draw for event in session.timeline.events] == list(range(len(session.timeline.events)))
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_a_failing_computation_keeps_the_frame_stops_play_and_leaves_the_log(
@@ -166,7 +166,7 @@ def test_a_failing_computation_keeps_the_frame_stops_play_and_leaves_the_log(
 ) -> None:
     monkeypatch.setattr("app.session.PACE", 0.01)
 
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
         paced.fails_at = 3
@@ -184,11 +184,11 @@ def test_a_failing_computation_keeps_the_frame_stops_play_and_leaves_the_log(
         assert session.failure == ""
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_a_session_that_is_closed_computes_nothing_more(paced: Paced, paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
         session.play()
@@ -198,11 +198,11 @@ def test_a_session_that_is_closed_computes_nothing_more(paced: Paced, paced_fram
         await asyncio.sleep(0.1)
         assert len(paced.asked) == asked
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_back_and_first_follow_the_branch_that_one_is_on(paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         session.draw()
         session.draw()
@@ -216,11 +216,11 @@ def test_back_and_first_follow_the_branch_that_one_is_on(paced_frames: Frames) -
         assert branches == [0, 0, 0, 0, 1, 0, 0]
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def test_an_event_of_another_preset_brings_its_lesson_and_its_dials_back(paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         other = builtin("rl-small-batch")
         session.open(other, "rl-small-batch")
@@ -234,7 +234,7 @@ def test_an_event_of_another_preset_brings_its_lesson_and_its_dials_back(paced_f
         assert session.dials.config == other.config
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def upload(text: str | bytes) -> dict[str, object]:
@@ -243,7 +243,7 @@ def upload(text: str | bytes) -> dict[str, object]:
 
 
 def test_a_saved_preset_loads_back_to_the_same_settings(paced_frames: Frames) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         session.dials.clip = True
         saved = dumps_preset(session.current_preset())
@@ -253,7 +253,7 @@ def test_a_saved_preset_loads_back_to_the_same_settings(paced_frames: Frames) ->
         assert session.dials.clip
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 def broken(**config: object) -> str:
@@ -278,7 +278,7 @@ def broken(**config: object) -> str:
 def test_a_bad_preset_is_refused_line_by_line_and_changes_nothing(
     paced_frames: Frames, message: dict[str, object], words: str
 ) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         frame = await settled(session)
         Menu(session)._handle_msg(message)
@@ -288,7 +288,7 @@ def test_a_bad_preset_is_refused_line_by_line_and_changes_nothing(
         assert session.dials.config == SMALL
         session.close()
 
-    asyncio.run(run())
+    run(scene())
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_a_bad_preset_is_refused_line_by_line_and_changes_nothing(
 def test_a_bad_value_from_the_browser_is_answered_in_words_and_changes_nothing(
     paced_frames: Frames, name: str, value: object
 ) -> None:
-    async def run() -> None:
+    async def scene() -> None:
         session = begun(paced_frames)
         Controls(session.dials)._handle_msg({"name": name, "value": value, "done": True})
         assert session.dials.note
@@ -305,4 +305,4 @@ def test_a_bad_value_from_the_browser_is_answered_in_words_and_changes_nothing(
         assert len(session.timeline.events) == 1
         session.close()
 
-    asyncio.run(run())
+    run(scene())
