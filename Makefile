@@ -38,7 +38,7 @@ lint: $(TO_TEST) ## ruff, its formatter's check, and mypy on sim/ and app/
 	$(BIN)/mypy
 
 bench: $(TO_TEST) ## measure the engine's speed, and print the table with this machine's description
-	$(PYTHON) tests/bench.py
+	$(PYTHON) -m tests.bench $(ARGS)
 
 weights: $(TO_SERVE) ## train the shipped weights again from their seeds, and verify them
 	$(BIN)/gradcloud weights train

@@ -24,7 +24,7 @@ from sim.world import Weights, World
 Value = TypeVar("Value")
 Cancel = Callable[[], bool]
 
-POINTS = 3
+POINTS = 6
 STATES = 32
 ANCHOR_EVERY = 25
 
@@ -114,7 +114,8 @@ class Simulator:
                 at = (moment.step, moment.draw)
                 frame = observe(point.linearisation, seen, config, *at, self.world.plane, point.push)
                 point.frames.put(config, frame)
-            return complete_frame(frame, point.linearisation, seen, cancel) if complete else frame
+        # Not under the lock: norms take long, and read what nobody writes.
+        return complete_frame(frame, point.linearisation, seen, cancel) if complete else frame
 
     def state(self, path: Path, cancel: Cancel | None = None) -> State:
         """The state after the steps of a path, replayed from the nearest one that is remembered."""

@@ -1,0 +1,29 @@
+"""The page as a script drives it: a browser of this machine, opened on a served page."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests import chromium
+
+#: Whether the first picture is on the canvas.
+DRAWN = """() => {
+  const document = window.Bokeh?.documents[0], plane = document?.get_model_by_name("plane")
+  return !!plane && document.get_model_by_name("arrows").data.x.length > 0 && !!Bokeh.index.find_one(plane)
+}"""
+
+
+@contextmanager
+def browsing(width: int = 1280, height: int = 720, scale: float = 1) -> Iterator[Page]:
+    """A page of a headless browser, closed when the block ends."""
+    found = chromium.find()
+    if found is None:
+        raise SystemExit(chromium.ADVICE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(found), args=list(chromium.LAUNCH_OPTIONS))
+        try:
+            size = {"width": width, "height": height}
+            yield browser.new_page(viewport=size, device_scale_factor=scale)
+        finally:
+            browser.close()

@@ -1,0 +1,85 @@
+"""What the presets are there to show, measured on the shipped weights over many draws."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.batch import draw_batch
+from sim.config import Config
+from sim.frame import Frame
+from sim.gradients import Linearisation, norm
+from sim.optimiser import token_weights
+from sim.presets import load_preset, names
+from sim.teachers import weigh
+from sim.timeline import Moment
+from sim.world import World
+from tests.shipped import shared
+
+DRAWS = 20
+MOST = 18
+
+pytestmark = pytest.mark.slow
+
+
+def frames(config: Config) -> list[Frame]:
+    return [shared().frame(replace(Moment(config), draw=draw), complete=False) for draw in range(DRAWS)]
+
+
+def with_clip(config: Config, on: bool) -> Config:
+    return config.model_copy(update={"clip": config.clip.model_copy(update={"on": on})})
+
+
+def count(frames: list[Frame], *levels: str) -> int:
+    return sum(frame.verdict.level in levels for frame in frames)
+
+
+def test_undefended_self_distillation_is_past_the_safe_radius() -> None:
+    assert count(frames(load_preset("opsd-collapse").config), "past") >= MOST
+
+
+def test_the_same_draws_are_inside_once_clipped() -> None:
+    collapse = load_preset("opsd-collapse").config
+    assert with_clip(collapse, True) == load_preset("opsd-clipped").config
+    assert count(frames(with_clip(collapse, True)), "inside", "near") >= MOST
+
+
+def test_a_large_batch_of_rewards_is_inside() -> None:
+    assert count(frames(load_preset("rl-noise-cancels").config), "inside") >= MOST
+
+
+def test_presets_that_are_compared_share_step_size_optimiser_and_seed() -> None:
+    configs = [load_preset(name).config for name in names()]
+    assert len({(config.update, config.seed) for config in configs}) == 1
+
+
+def test_the_norm_of_the_reward_update_falls_like_the_root_of_the_batch_until_its_signal_remains() -> None:
+    slope, smallest, largest = fitted_slope(load_preset("rl-noise-cancels").config)
+    assert -0.7 < slope < -0.3
+    assert largest < 0.5 * smallest
+
+
+def test_the_norm_of_the_supervised_update_hardly_falls_with_the_batch() -> None:
+    slope, _, _ = fitted_slope(load_preset("sft-fan").config)
+    assert -0.25 < slope <= 0.05
+
+
+def fitted_slope(config: Config) -> tuple[float, float, float]:
+    """The slope of log |G| against log rollouts, and the root mean squares at the smallest and the largest batch."""
+    prompts = (4, 8, 16, 32, 64)
+    lengths = [root_mean_square(config, each) for each in prompts]
+    return float(np.polyfit(np.log(prompts), np.log(lengths), 1)[0]), lengths[0], lengths[-1]
+
+
+def root_mean_square(config: Config, prompts: int, draws: int = 10) -> float:
+    base = World.load().policies["base"]
+    source = config.source.model_copy(update={"prompts": prompts})
+    squares = []
+    for draw in range(draws):
+        batch = draw_batch(base.model, base.params, source, config.seed, 0, draw)
+        point = Linearisation(base.model, base.params, batch)
+        # Neither reward nor label needs a teacher's log-probabilities; any stand in.
+        log_q_NV = None if config.teacher.policy == "label" else point.log_p_NV
+        rows_NV = weigh(batch, point.log_p_NV, log_q_NV, config).rows_NV
+        squares.append(norm(point.pull(rows_NV, token_weights(batch, config.update.aggregation))) ** 2)
+    return float(np.sqrt(np.mean(squares)))
