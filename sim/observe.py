@@ -37,7 +37,7 @@ Push = Callable[[str, Params], Tensor]
 
 @dataclass(frozen=True)
 class Weighed:
-    """Weight rows, the mean gradient and step that they give, and both with the clip toggled.
+    """Weight rows, and the mean gradient and step that they give.
 
     `log_q_NV` are the teacher's log-probabilities, None for a label; `weights_N` the a_n of G = sum_n a_n g_n.
     """
@@ -47,36 +47,41 @@ class Weighed:
     weights_N: Tensor
     gradient: Gradient
     proposed: Step
-    toggled: Signal
-    toggled_step: Step
 
 
 def weighed(point: Linearisation, log_q_NV: Tensor | None, config: Config, moments: Moments) -> Weighed:
-    """The weight rows of a configuration, the mean gradient G and the step that it would take.
-
-    Raises:
-        NonFinite: if the weights or the gradient are not finite.
-    """
+    """The weight rows of a configuration, the mean gradient G and the step that it would take."""
     weights_N = token_weights(point.batch, config.update.aggregation)
-    toggled = config.model_copy(update={"clip": config.clip.model_copy(update={"on": not config.clip.on})})
-    signal, other = (weigh(point.batch, point.log_p_NV, log_q_NV, each) for each in (config, toggled))
-    _require_finite(signal.rows_NV, "weights", config)
+    signal = weigh(point.batch, point.log_p_NV, log_q_NV, config)
     gradient = point.pull(signal.rows_NV, weights_N)
-    for name, value in gradient.items():
+    return Weighed(log_q_NV, signal, weights_N, gradient, propose(gradient, config.update, moments))
+
+
+def require_finite(seen: Weighed, config: Config) -> None:
+    """Raise NonFinite, naming the stage, if weights, gradient or step are not finite."""
+    _require_finite(seen.signal.rows_NV, "weights", config)
+    for name, value in seen.gradient.items():
         _require_finite(value, f"gradient of {name}", config)
-    proposed = propose(gradient, config.update, moments)
-    other_step = propose(point.pull(other.rows_NV, weights_N), config.update, moments)
-    return Weighed(log_q_NV, signal, weights_N, gradient, proposed, other, other_step)
+    for name, value in seen.proposed.step.items():
+        _require_finite(value, f"step of {name}", config)
 
 
 def observe(
-    point: Linearisation, seen: Weighed, config: Config, step: int, draw: int, checkpoint: CheckpointPlane, push: Push
+    point: Linearisation,
+    seen: Weighed,
+    toggled: Weighed,
+    config: Config,
+    step: int,
+    draw: int,
+    checkpoint: CheckpointPlane,
+    push: Push,
 ) -> Frame:
     """The frame of a batch, but for the exact norms and what needs them: these are pending.
 
     Args:
         point: the linearised student at the batch's sites.
         seen: its weight rows, gradient and step.
+        toggled: the same with the clip toggled.
         config: the settings.
         step: number of updates taken.
         draw: number of the batch.
@@ -92,20 +97,18 @@ def observe(
     D_KNV = _turned(seen, basis, plain_KNV, push)
     units = config.update.step_size * basis.to_units_22.T
     xy_N2 = coordinates(D_KNV, rows_NV).numpy() @ units
-    unclipped_N2 = coordinates(D_KNV, seen.toggled.rows_NV).numpy() @ units if config.clip.on else xy_N2
-    along_KNV = push("", stack([seen.proposed.step, G]))
-    G_norm = norm(G)
-    weights_N = seen.weights_N.double().numpy()
-    toward_N = coordinates(along_KNV[1:], rows_NV).numpy()[:, 0]
-    share_N = weights_N * toward_N / G_norm**2 if G_norm > 0 else np.full(len(toward_N), np.nan)
-    update = _update(point, seen, config, basis, along_KNV[:1], checkpoint)
+    unclipped_N2 = coordinates(D_KNV, toggled.signal.rows_NV).numpy() @ units if config.clip.on else xy_N2
+    along_1NV = push("", stack([seen.proposed.step]))
+    update = _update(point, seen, norm(toggled.proposed.step), config, basis, along_1NV, checkpoint)
     signal_N = seen.signal.signal_N.double().numpy()
     silent_N = (rows_NV == 0).all(-1).numpy()
     return Frame(
         config=config,
         step=step,
         draw=draw,
-        sites=cloud.sites(batch, point.p_NV, seen.signal, seen.log_q_NV, xy_N2, unclipped_N2, share_N),
+        sites=cloud.sites(
+            batch, point.p_NV, seen.signal, seen.log_q_NV, xy_N2, unclipped_N2, _shares(seen, config, along_1NV, push)
+        ),
         rollouts=cloud.rollouts(batch, config),
         update=update,
         measures=Measures(
@@ -175,11 +178,30 @@ def _turned(seen: Weighed, basis: Basis, plain_KNV: Tensor, push: Push) -> Tenso
     return push("", {name: value * turn[name] for name, value in basis.directions.items()})
 
 
+def _shares(seen: Weighed, config: Config, along_1NV: Tensor, push: Push) -> NDArray[np.float64]:
+    """Each site's signed share <a_n g_n, G> / |G|^2 of the mean gradient; NaN where that is zero."""
+    squared = norm(seen.gradient) ** 2
+    if squared == 0:
+        return np.full(len(seen.weights_N), np.nan)
+    # The step of SGD is eta G, so what was pushed along it serves.
+    D_1NV = along_1NV if seen.proposed.preconditioner is None else push("", stack([seen.gradient]))
+    factor = config.update.step_size if seen.proposed.preconditioner is None else 1.0
+    toward_N = coordinates(D_1NV, seen.signal.rows_NV).numpy()[:, 0] / factor
+    return np.asarray(seen.weights_N.double().numpy() * toward_N / squared)
+
+
 def _update(
-    point: Linearisation, seen: Weighed, config: Config, basis: Basis, D_1NV: Tensor, checkpoint: CheckpointPlane
+    point: Linearisation,
+    seen: Weighed,
+    toggled: float,
+    config: Config,
+    basis: Basis,
+    D_1NV: Tensor,
+    checkpoint: CheckpointPlane,
 ) -> UpdateReadings:
+    """What the step would do; `toggled` is its length with the clip toggled."""
     step, eta = seen.proposed.step, config.update.step_size
-    length, toggled = norm(step), norm(seen.toggled_step.step)
+    length = norm(step)
     if length == 0:
         none = NO_UPDATE
         return UpdateReadings(0.0, 0.0, 0.0, eta, 0.0, 0.0, none, none, none, none)

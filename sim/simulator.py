@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from sim.batch import draw_batch
-from sim.config import Config, Plane, Safety
+from sim.config import Clip, Config, Plane, Safety
 from sim.errors import Cancelled
 from sim.frame import Frame
 from sim.gradients import Linearisation
-from sim.observe import Weighed, observe, weighed
+from sim.observe import Weighed, observe, require_finite, weighed
 from sim.observe import complete as complete_frame
 from sim.policy import Params
 from sim.state import State
@@ -65,7 +65,7 @@ class Point:
         self.lock = threading.RLock()
         self.pushes: Recent[Tensor] = Recent(2)
         self.teachers: Recent[Tensor] = Recent(4)
-        self.weighed: Recent[Weighed] = Recent(2)
+        self.weighed: Recent[Weighed] = Recent(4)
         self.frames: Recent[Frame] = Recent(2)
 
     def push(self, name: str, directions: Params) -> Tensor:
@@ -108,11 +108,14 @@ class Simulator:
         point = self._point(state, moment)
         config = moment.config
         with point.lock:
-            seen = self._weighed(point, state, moment)
+            seen = self._weighed(point, state, moment, config)
+            require_finite(seen, config)
             frame = point.frames.get(config)
             if frame is None:
+                clip = config.clip.model_copy(update={"on": not config.clip.on})
+                toggled = self._weighed(point, state, moment, config.model_copy(update={"clip": clip}))
                 at = (moment.step, moment.draw)
-                frame = observe(point.linearisation, seen, config, *at, self.world.plane, point.push)
+                frame = observe(point.linearisation, seen, toggled, config, *at, self.world.plane, point.push)
                 point.frames.put(config, frame)
         # Not under the lock: norms take long, and read what nobody writes.
         return complete_frame(frame, point.linearisation, seen, cancel) if complete else frame
@@ -144,7 +147,9 @@ class Simulator:
         moment = Moment(node.config, node.parent, node.draw)
         point = self._point(state, moment)
         with point.lock:
-            return state.advance(self._weighed(point, state, moment).proposed, node.config)
+            seen = self._weighed(point, state, moment, node.config)
+        require_finite(seen, node.config)
+        return state.advance(seen.proposed, node.config)
 
     def _point(self, state: State, moment: Moment) -> Point:
         """The batch of a moment, linearised at its parameters."""
@@ -157,14 +162,15 @@ class Simulator:
         batch = draw_batch(model, state.params, source, seed, moment.step, moment.draw)
         return self._points.put(key, Point(Linearisation(model, state.params, batch, source.temperature)))
 
-    def _weighed(self, point: Point, state: State, moment: Moment) -> Weighed:
-        """The weight rows, gradient and step of a moment's settings."""
-        key = moment.config.model_copy(update={"plane": Plane(), "safety": Safety()})
+    def _weighed(self, point: Point, state: State, moment: Moment, config: Config) -> Weighed:
+        """The weight rows, gradient and step of some settings at a moment."""
+        clip = config.clip if config.clip.on else Clip()
+        key = config.model_copy(update={"clip": clip, "plane": Plane(), "safety": Safety()})
         known = point.weighed.get(key)
         if known is not None:
             return known
         log_q_NV = self._teacher(point, state, moment)
-        return point.weighed.put(key, weighed(point.linearisation, log_q_NV, moment.config, state.moments))
+        return point.weighed.put(key, weighed(point.linearisation, log_q_NV, config, state.moments))
 
     def _teacher(self, point: Point, state: State, moment: Moment) -> Tensor | None:
         """The teacher's log-probabilities at the batch's sites; None for a label."""

@@ -1,13 +1,7 @@
 """The page in a real Chromium, served as a visitor gets it."""
 
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sim.presets import MAX_BYTES, builtin, dumps_preset
+from tests.page import DRAWN
+from tests.server import serving
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
 HOSTILE = "<img src=x onerror=alert(1)>"
 #: Seconds in milliseconds that a frame may take on a busy machine.
 PATIENCE = 60_000
@@ -27,10 +22,6 @@ PATIENCE = 60_000
 ARROWS = """() => {
   const {x, y} = Bokeh.documents[0].get_model_by_name("arrows").data
   return [Array.from(x), Array.from(y)]
-}"""
-DRAWN = """() => {
-  const document = window.Bokeh?.documents[0], plane = document?.get_model_by_name("plane")
-  return !!plane && document.get_model_by_name("arrows").data.x.length > 0 && !!Bokeh.index.find_one(plane)
 }"""
 BOX = """() => {
   const box = Bokeh.index.find_one(Bokeh.documents[0].get_model_by_name("plane")).el.getBoundingClientRect()
@@ -52,34 +43,9 @@ RANGES = """() => {
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the page, served from a folder that has nothing to do with it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folder = tmp_path_factory.mktemp("served")
-    log = (folder / "server.log").open("w+")
-    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    server = subprocess.Popen(
-        [sys.executable, "-m", "panel", "serve", str(ROOT / "app"), "--port", str(port), "--address", "127.0.0.1",
-         "--allow-websocket-origin", f"127.0.0.1:{port}"],
-        cwd=folder, env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}, stdout=log, stderr=log,
-    )  # fmt: skip
-    address = f"http://127.0.0.1:{port}/app"
-    try:
-        until = time.monotonic() + 120
-        while True:
-            try:
-                urllib.request.urlopen(address, timeout=60).close()
-                break
-            except OSError:
-                assert server.poll() is None, Path(log.name).read_text("utf-8")
-                assert time.monotonic() < until, "the server did not answer"
-                time.sleep(0.2)
+    """The address of the page."""
+    with serving(tmp_path_factory.mktemp("served")) as address:
         yield address
-    finally:
-        server.terminate()
-        server.wait(20)
-        log.close()
 
 
 @pytest.fixture
