@@ -43,7 +43,7 @@ class Dials(param.Parameterized):
     aggregation = _choice("aggregation")
     optimiser = _choice("optimiser")
     step_size = param.Number(default=1.0, bounds=(0, 100), inclusive_bounds=(False, True))
-    delta = param.Number(default=0.01, bounds=(0, 10), inclusive_bounds=(False, True))
+    delta = param.Number(default=0.001, bounds=(0, 10), inclusive_bounds=(False, True))
     basis = _choice("basis")
 
     radius: Any = param.Selector(default="log", objects=list(RADII), doc="how the picture draws lengths; no setting")

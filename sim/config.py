@@ -103,13 +103,13 @@ class Update(Settings):
         "the longest answer allowed",
     )
     optimiser: Literal["sgd", "adam"] = "sgd"
-    step_size: float = Field(1.0, gt=0, le=100, description="learning rate")
+    step_size: float = Field(0.3, gt=0, le=100, description="learning rate")
 
 
 class Safety(Settings):
     """What counts as a safe step."""
 
-    delta: float = Field(0.01, gt=0, le=10, description="KL a token, in nats, on the rim of the safe region")
+    delta: float = Field(0.001, gt=0, le=10, description="KL a token, in nats, on the rim of the safe region")
 
 
 class Plane(Settings):

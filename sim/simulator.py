@@ -24,16 +24,17 @@ from sim.world import Weights, World
 Value = TypeVar("Value")
 Cancel = Callable[[], bool]
 
-POINTS = 6
+#: Tokens, padding included, whose forward pass is kept (a thousand take about 25 MB); a batch counts as BATCH at least.
+TOKENS, BATCH = 16_000, 2_000
 STATES = 32
 ANCHOR_EVERY = 25
 
 
 class Recent(Generic[Value]):
-    """The values of the last few keys; safe to share between threads."""
+    """The values of the last few keys, within a budget of their costs; safe to share between threads."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, budget: int, cost: Callable[[Value], int] = lambda _: 1) -> None:
+        self._budget, self._cost = budget, cost
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -45,12 +46,14 @@ class Recent(Generic[Value]):
             return self._values.get(key)
 
     def put(self, key: Hashable, value: Value) -> Value:
-        """Remember a value, forgetting the oldest beyond the size."""
+        """Remember a value, forgetting the oldest beyond the budget; the newest is always kept."""
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
-            while len(self._values) > self._size:
-                self._values.popitem(last=False)
+            spent = sum(self._cost(each) for each in self._values.values())
+            while spent > self._budget and len(self._values) > 1:
+                _, dropped = self._values.popitem(last=False)
+                spent -= self._cost(dropped)
         return value
 
     def __len__(self) -> int:
@@ -67,6 +70,10 @@ class Point:
         self.teachers: Recent[Tensor] = Recent(4)
         self.weighed: Recent[Weighed] = Recent(4)
         self.frames: Recent[Frame] = Recent(2)
+
+    def cost(self) -> int:
+        """What keeping it counts, in tokens."""
+        return max(BATCH, self.linearisation.batch.tokens_BT.numel())
 
     def push(self, name: str, directions: Params) -> Tensor:
         """Derivatives along directions; remembered where they have a name."""
@@ -86,7 +93,7 @@ class Simulator:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._points: Recent[Point] = Recent(POINTS)
+        self._points: Recent[Point] = Recent(TOKENS, Point.cost)
         self._states: Recent[State] = Recent(STATES)
         self._anchors: Recent[State] = Recent(STATES)
         self._initial = State.initial(world.policies["base"].params)

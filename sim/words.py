@@ -9,7 +9,7 @@ from sim.frame import Frame, Reading, Undetermined
 SPARSE, DENSE = 0.1, 0.5
 DIFFUSE, CONCENTRATED = 0.2, 0.1
 NARROW, BROAD = 0.05, 0.2
-FAINT, STRONG = 0.5, 5.0
+FAINT, STRONG = 0.5, 2.5
 AGREES = 0.3
 
 

@@ -135,6 +135,10 @@ def jacobian(model: Transformer, params: Params, batch: Batch, temperature: floa
     return torch.stack(by_word, 1)
 
 
+#: Tokens that an answer may have, by the world's rules.
+LONGEST_ANSWER = 36
+
+
 def mean_gradient(gradients_NP: Tensor, lengths: Sequence[int], aggregation: str) -> Tensor:
     """G of per-token gradients, in the three ways, by loops over rollouts."""
     parts = list(gradients_NP.split(list(lengths)))
@@ -142,7 +146,7 @@ def mean_gradient(gradients_NP: Tensor, lengths: Sequence[int], aggregation: str
         return gradients_NP.mean(0)
     if aggregation == "sequence":
         return torch.stack([part.mean(0) for part in parts]).mean(0)
-    return torch.stack([part.sum(0) for part in parts]).sum(0) / (len(parts) * max(lengths))
+    return torch.stack([part.sum(0) for part in parts]).sum(0) / (len(parts) * LONGEST_ANSWER)
 
 
 def shares(summands_NP: Tensor) -> Tensor:

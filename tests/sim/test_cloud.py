@@ -9,6 +9,7 @@ import torch
 
 from sim.config import Config
 from sim.language import EOS, decode, encode
+from sim.rollout import MAX_NEW_TOKENS
 from sim.world import World
 from tests import reference as slow
 from tests.shipped import HINTED, RL, SFT, batch_of, changed, frame, graded, hints, log_probs_of, rows_of, units
@@ -59,7 +60,7 @@ def test_the_update_and_its_shares_are_those_of_the_plain_gradients(aggregation:
     weight = {
         "token": np.full(sum(lengths), 1 / sum(lengths)),
         "sequence": np.repeat([1 / (len(lengths) * length) for length in lengths], lengths),
-        "constant": np.full(sum(lengths), 1 / (len(lengths) * max(lengths))),
+        "constant": np.full(sum(lengths), 1 / (len(lengths) * MAX_NEW_TOKENS)),
     }[aggregation]
     np.testing.assert_allclose(found.sites.share, slow.shares(torch.from_numpy(weight)[:, None] * g), atol=1e-4)
     assert found.update.norm == pytest.approx(2 * float(G.norm()), rel=1e-4)
@@ -151,7 +152,7 @@ def test_every_teacher_and_context_speaks() -> None:
 
 def test_an_answer_that_was_cut_still_has_its_sites() -> None:
     """At a high temperature some answers never end."""
-    found = frame(changed(HINTED, source={"temperature": 5.0, "prompts": 4}), complete=False)
+    found = frame(changed(HINTED, source={"temperature": 5.0, "prompts": 16}), complete=False)
     cut = [rollout for rollout in found.rollouts if EOS not in decode(encode(rollout.answer.split()))]
     assert cut
     assert all(len(rollout.answer.split()) == 36 for rollout in cut)

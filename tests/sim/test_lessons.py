@@ -13,6 +13,7 @@ from sim.optimiser import token_weights
 from sim.presets import load_preset, names
 from sim.teachers import weigh
 from sim.timeline import Moment
+from sim.train import train
 from sim.world import World
 from tests.shipped import shared
 
@@ -62,6 +63,16 @@ def test_the_norm_of_the_reward_update_falls_like_the_root_of_the_batch_until_it
 def test_the_norm_of_the_supervised_update_hardly_falls_with_the_batch() -> None:
     slope, _, _ = fitted_slope(load_preset("sft-fan").config)
     assert -0.25 < slope <= 0.05
+
+
+def test_a_live_teacher_and_its_student_lead_each_other_astray_and_a_frozen_one_holds() -> None:
+    ends = {}
+    for name in ("opsd-collapse", "opsd-frozen-teacher"):
+        *_, ends[name] = train(shared(), load_preset(name).config, steps=30, every=30)
+    assert ends["opsd-collapse"].verdict == "collapsed"
+    assert ends["opsd-collapse"].task_accuracy < 0.1
+    assert ends["opsd-frozen-teacher"].verdict != "collapsed"
+    assert ends["opsd-frozen-teacher"].task_accuracy > 0.8
 
 
 def fitted_slope(config: Config) -> tuple[float, float, float]:

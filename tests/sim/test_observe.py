@@ -35,7 +35,7 @@ def test_measured_kl_is_the_predicted_one_at_a_tenth_of_the_safe_radius(name: st
     config = graded(STEPS[name])
     ratio = frame(config, complete=False).update.ratio
     assert isinstance(ratio, float)
-    found = frame(changed(config, update={"step_size": 0.1 / ratio}), complete=False).update
+    found = frame(changed(config, update={"step_size": 0.1 * config.update.step_size / ratio}), complete=False).update
     assert found.ratio == pytest.approx(0.1, rel=1e-3)
     # ratio^2 delta by the definition of the safe radius.
     assert found.kl_predicted == pytest.approx(0.1**2 * STEPS[name].safety.delta, rel=1e-3)
@@ -62,7 +62,7 @@ def test_a_tiny_step_has_a_tiny_measured_kl_and_never_a_negative_one(step_size: 
 
 
 def test_a_step_size_scales_arrows_and_update_and_nothing_else() -> None:
-    one, two = frame(HINTED), frame(changed(HINTED, update={"step_size": 2.0}))
+    one, two = frame(HINTED), frame(changed(HINTED, update={"step_size": 2 * HINTED.update.step_size}))
     np.testing.assert_allclose(two.sites.x, 2 * one.sites.x, rtol=1e-6)
     assert two.update.norm == pytest.approx(2 * one.update.norm, rel=1e-6)
     assert two.update.ratio == pytest.approx(2 * one.update.ratio, rel=1e-5)
@@ -72,7 +72,7 @@ def test_a_step_size_scales_arrows_and_update_and_nothing_else() -> None:
 
 
 def test_delta_scales_the_safe_radius_like_its_root() -> None:
-    one, four = frame(HINTED), frame(changed(HINTED, safety={"delta": 0.04}))
+    one, four = frame(HINTED), frame(changed(HINTED, safety={"delta": 4 * HINTED.safety.delta}))
     assert four.update.safe_radius == pytest.approx(2 * one.update.safe_radius, rel=1e-9)
     assert four.update.ratio == pytest.approx(0.5 * one.update.ratio, rel=1e-9)
     np.testing.assert_allclose(four.sites.x, 0.5 * one.sites.x, rtol=1e-9)

@@ -89,7 +89,7 @@ def test_the_moving_average_follows_the_parameters() -> None:
 
 @pytest.mark.parametrize(
     ("aggregation", "short", "long"),
-    [("sequence", 0.25, 1 / 12), ("token", 0.125, 0.125), ("constant", 1 / 12, 1 / 12)],
+    [("sequence", 0.25, 1 / 12), ("token", 0.125, 0.125), ("constant", 1 / 72, 1 / 72)],
 )
 def test_the_three_means_weigh_a_token_as_their_names_say(aggregation: str, short: float, long: float) -> None:
     """Two rollouts, of 2 and 6 tokens."""

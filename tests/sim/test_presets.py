@@ -292,7 +292,7 @@ def test_a_shipped_preset_is_written_as_the_program_writes_it(name: str) -> None
 @pytest.mark.parametrize("name", NINE)
 def test_presets_that_are_compared_share_seed_step_size_and_temperature(name: str) -> None:
     config = builtin(name).config
-    assert (config.seed, config.update, config.source.temperature) == (0, Update(step_size=1.0), 1.0)
+    assert (config.seed, config.update, config.source.temperature) == (0, Update(optimiser="sgd", step_size=0.3), 1.0)
 
 
 @pytest.mark.parametrize("name", ["opsd-clipped", "opsd-frozen-teacher"])
@@ -303,7 +303,7 @@ def test_a_defence_changes_one_setting_of_the_collapse(name: str) -> None:
 
 def test_a_small_batch_is_the_large_one_with_fewer_prompts() -> None:
     large, small = builtin("rl-noise-cancels").config, builtin("rl-small-batch").config
-    assert override(large, ["source.prompts=1"]) == small
+    assert override(large, ["source.prompts=2"]) == small
 
 
 def test_a_preset_is_loaded_from_a_file(tmp_path: Path) -> None:
