@@ -71,6 +71,7 @@ def arrows(frame: Frame, radius: Radius) -> Columns:
         "alpha": np.where(named, 1.0, 0.34).astype(np.float32),
         "width": np.where(named, 1.6, 1.0).astype(np.float32),
         "token": [spoken(sites.text[i]) for i in kept],
+        "raised": [spoken(sites.raised[i]) for i in kept],
         "before": [_tail(sites.prefix[i]) for i in kept],
         "student": sites.student_p[kept].astype(np.float32),
         "teacher": sites.teacher_p[kept].astype(np.float32),
@@ -104,7 +105,7 @@ def words(frame: Frame, radius: Radius, half: float) -> Columns:
     return {
         "x": x.astype(np.float32),
         "y": y.astype(np.float32),
-        "text": [spoken(frame.sites.text[i]) for i in kept],
+        "text": [pull(frame, i) for i in kept],
         "align": ["left" if each >= 0 else "right" for each in x],
         "dx": [8.0 if each >= 0 else -8.0 for each in x],
         "dy": offsets,
@@ -187,6 +188,12 @@ def must_reach(frame: Frame, radius: Radius) -> float:
 def number(value: Reading) -> float | None:
     """A reading's number, None where it is undetermined."""
     return None if isinstance(value, Undetermined) else value
+
+
+def pull(frame: Frame, i: int) -> str:
+    """A site's word, and the other one that its step raises most, where that is another."""
+    text, raised = spoken(frame.sites.text[i]), spoken(frame.sites.raised[i])
+    return text if raised in ("", text) else f"{text} → {raised}"
 
 
 def spoken(token: str) -> str:

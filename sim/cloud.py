@@ -41,9 +41,12 @@ def sites(
         teacher_N = np.where(on_policy_N, np.nan, 1.0)
     else:
         teacher_N = log_q_NV.gather(-1, token_N[:, None])[:, 0].exp().double().numpy()
+    raised_N = (signal.rows_NV - p_NV * signal.rows_NV.sum(-1, keepdim=True)).argmax(-1).tolist()
+    silent_N = (signal.rows_NV == 0).all(-1).tolist()
     spoken = [decode(prompt[1:]) + decode(answer) for prompt, answer in zip(batch.prompts, batch.answers, strict=True)]
     return Sites(
         text=tuple(VOCABULARY[token] for token in batch.token_N),
+        raised=tuple("" if silent else VOCABULARY[v] for v, silent in zip(raised_N, silent_N, strict=True)),
         prefix=tuple(" ".join(spoken[r][:end]) for r, end in zip(batch.sequence_N, batch.column_N, strict=True)),
         sequence=batch.sequence_N,
         position=batch.position_N,

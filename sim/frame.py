@@ -40,10 +40,12 @@ class Sites:
     `share` the site's signed share <a_n g_n, G> / |G|^2 of the mean gradient G = sum_n a_n g_n; the shares
     add up to 1. `kl` is the site's divergence from student to teacher in the configured direction, before
     the clip. `sequence` and `position` say where the token stands: position counts the answer's tokens from
-    0. NaN in `teacher_p`, `kl` or `share` means undetermined, for the reason in the frame's `reasons`.
+    0. `raised` is the word whose logit the site's own step raises most, argmax_v of w[v] - pi[v] sum w ("" for a
+    site without weights). NaN in `teacher_p`, `kl` or `share` means undetermined, for the reason in `reasons`.
     """
 
     text: tuple[str, ...]
+    raised: tuple[str, ...]
     prefix: tuple[str, ...]
     sequence: Integers
     position: Integers

@@ -109,7 +109,7 @@ def _tokens(frame: Frame) -> str:
     columns = (sites.norm, sites.signal, sites.share, sites.student_p, sites.teacher_p)
     rows = [
         (
-            sites.text[i],
+            sites.text[i] if sites.raised[i] in ("", sites.text[i]) else f"{sites.text[i]} -> {sites.raised[i]}",
             *(number(None if column is None else float(column[i])) for column in columns),
             "clipped" if sites.clipped[i] else "",
             _tail(sites.prefix[i]),

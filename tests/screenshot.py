@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+from playwright.sync_api import expect
+
 from tests.page import DRAWN, browsing
 from tests.server import ROOT, serving
 
@@ -15,8 +17,7 @@ def main() -> None:
         page.set_default_timeout(PATIENCE)
         page.goto(address)
         page.wait_for_function(DRAWN)
-        page.wait_for_function("() => !document.body.innerText.includes('computing')")
-        page.wait_for_timeout(500)
+        expect(page.get_by_text("computing")).to_have_count(0, timeout=PATIENCE)
         page.screenshot(path=str(ROOT / "assets" / "screenshot.png"))
 
 

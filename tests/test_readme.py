@@ -9,7 +9,9 @@ import pytest
 from typer.main import get_command
 
 from sim.cli import app
-from sim.presets import names, parse_preset
+from sim.presets import load_preset, names, parse_preset
+from sim.timeline import Moment
+from tests.shipped import shared
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 COMMANDS = re.findall(r"^\$ gradcloud (.+)$", README, re.MULTILINE)
@@ -34,9 +36,13 @@ def test_the_preset_that_it_shows_is_accepted() -> None:
         parse_preset(block)
 
 
-def test_it_lists_every_preset() -> None:
-    listed = re.findall(r"^\| ([a-z-]+) \|", README, re.MULTILINE)
-    assert sorted(listed[1:]) == sorted(names())
+def test_it_lists_every_preset_with_the_ratio_that_its_first_frame_has() -> None:
+    listed = dict(re.findall(r"^\| ([a-z-]+) \| ([0-9.]+|no signal) \|", README, re.MULTILINE))
+    assert sorted(listed) == sorted(names())
+    for name, said in listed.items():
+        ratio = shared().frame(Moment(load_preset(name).config), complete=False).update.ratio
+        # Another processor rounds otherwise, and may sample another word.
+        assert float(said) == pytest.approx(ratio, rel=0.05) if isinstance(ratio, float) else said == "no signal", name
 
 
 def test_the_files_that_it_links_to_are_there() -> None:

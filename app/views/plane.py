@@ -45,6 +45,7 @@ _HOVER = """
   <div {dim}>@before</div>
   <div style="font-size:15px; font-weight:600; margin:1px 0 4px">@token</div>
   <table style="border-spacing:0; font-variant-numeric:tabular-nums">
+    <tr><td {dim}>its step raises most</td><td>@raised</td></tr>
     <tr><td {dim}>student gives it</td><td>@student{custom}</td></tr>
     <tr><td {dim}>teacher gives it</td><td>@teacher{custom}</td></tr>
     <tr><td {dim}>signal</td><td>@signal{custom} nats</td></tr>
@@ -197,7 +198,7 @@ _STACK = """
 :host > .caption { position: absolute; inset: 0; width: 100%; height: 100%; pointer-events: none; }
 """
 _COLUMNS = {
-    "arrows": "x y alpha width token before student teacher signal share length norm",
+    "arrows": "x y alpha width token raised before student teacher signal share length norm",
     "words": "x y text align dx dy",
     "unclipped": "x0 y0 x1 y1",
     "update": "x y",

@@ -80,7 +80,7 @@ def test_check_says_ok_of_good_files_and_names_each_problem_of_bad_ones(preset_f
     assert good.stdout.splitlines()[0] == f"{preset_file}: ok"
     bad = tmp_path / "bad.json"
     bad.write_text(
-        preset_file.read_text().replace('"threshold": 1.0', '"treshold": true').replace('"seed": 0', '"seed": -1')
+        preset_file.read_text().replace('"threshold": 0.05', '"treshold": true').replace('"seed": 0', '"seed": -1')
     )
     result = run("check", str(bad), str(preset_file))
     assert result.exit_code == 2

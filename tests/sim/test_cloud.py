@@ -150,6 +150,16 @@ def test_every_teacher_and_context_speaks() -> None:
             assert found.sites.x.any() == (policy != "self" or context != "none")
 
 
+def test_the_word_that_a_step_raises_most_is_what_the_teacher_wants_and_the_student_does_not_expect() -> None:
+    """For a label it is the label; for a reward the word itself if it was good, another if it was not."""
+    label = frame(SFT, complete=False).sites
+    assert label.raised == label.text
+    found = frame(graded(RL), complete=False)
+    assert {site > 0 for site in found.sites.signal} == {True, False}
+    for text, raised, signal in zip(found.sites.text, found.sites.raised, found.sites.signal, strict=True):
+        assert (raised == "") if signal == 0 else (raised == text) == (signal > 0)
+
+
 def test_an_answer_that_was_cut_still_has_its_sites() -> None:
     """At a high temperature some answers never end."""
     found = frame(changed(HINTED, source={"temperature": 5.0, "prompts": 16}), complete=False)

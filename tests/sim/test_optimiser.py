@@ -77,7 +77,8 @@ def test_plain_sgd_is_the_step_size_times_the_gradient() -> None:
 
 def test_the_moving_average_follows_the_parameters() -> None:
     one = {"a": torch.zeros(1, dtype=torch.float64)}
-    state, config = State.initial(one), Config(teacher=Teacher(policy="self", parameters="average", decay=0.9))
+    teacher = Teacher(policy="self", parameters="average", decay=0.9)
+    state, config = State.initial(one), Config(teacher=teacher, update=Update(step_size=1.0))
     average, theta = 0.0, 0.0
     for _ in range(3):
         state = state.advance(propose({"a": torch.ones(1, dtype=torch.float64)}, config.update, state.moments), config)

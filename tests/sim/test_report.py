@@ -28,6 +28,7 @@ def sites(count: int) -> Sites:
     steps = np.arange(count, dtype=float)
     return Sites(
         text=tuple(f"word{i}" for i in range(count)),
+        raised=tuple(f"word{i}" for i in range(count)),
         prefix=tuple("ask 2 + 3 * 4 ? " + "so " * i for i in range(count)),
         sequence=np.zeros(count, np.int64),
         position=np.arange(count),
