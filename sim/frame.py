@@ -28,6 +28,7 @@ class Undetermined:
 
 
 PENDING = Undetermined("still being computed")
+NO_UPDATE = Undetermined("the update is zero: no token of this batch carries a signal")
 Reading = float | Undetermined
 
 

@@ -8,31 +8,29 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sim import cloud, measures, safety
+from sim import cloud, measures, projection, safety
 from sim.config import Config
 from sim.errors import NonFinite
 from sim.frame import (
+    NO_UPDATE,
     PENDING,
     Concentration,
     Frame,
     Measures,
-    PlaneReadings,
     Reading,
     Spread,
     Undetermined,
     UpdateReadings,
+    readings,
 )
 from sim.ghost import rollout_gram, site_norms
 from sim.gradients import Gradient, Linearisation, coordinates, dot, fisher, norm, stack
 from sim.optimiser import Moments, Step, propose, token_weights
-from sim.plane import Basis, component_directions, project, random_directions, to_units
-from sim.policy import Params
+from sim.plane import Basis, project
+from sim.projection import Push
 from sim.signals import Signal, mean_kl
 from sim.teachers import weigh
 from sim.world import CheckpointPlane
-
-NO_UPDATE = Undetermined("the update is zero: no token of this batch carries a signal")
-Push = Callable[[str, Params], Tensor]
 
 
 @dataclass(frozen=True)
@@ -93,8 +91,8 @@ def observe(
     """
     batch, rows_NV, G = point.batch, seen.signal.rows_NV, seen.gradient
     gram_BB = rollout_gram(point, rows_NV, seen.weights_N).numpy()
-    basis, plain_KNV = _basis(point, seen, config, checkpoint, gram_BB, push)
-    D_KNV = _turned(seen, basis, plain_KNV, push)
+    basis, plain_KNV = projection.choose(point, seen.signal, seen.weights_N, config, checkpoint, gram_BB, push)
+    D_KNV = projection.turned(basis, plain_KNV, seen.proposed.preconditioner, push)
     units = config.update.step_size * basis.to_units_22.T
     xy_N2 = coordinates(D_KNV, rows_NV).numpy() @ units
     unclipped_N2 = coordinates(D_KNV, toggled.signal.rows_NV).numpy() @ units if config.clip.on else xy_N2
@@ -102,7 +100,7 @@ def observe(
     update = _update(point, seen, norm(toggled.proposed.step), config, basis, along_1NV, checkpoint)
     signal_N = seen.signal.signal_N.double().numpy()
     silent_N = (rows_NV == 0).all(-1).numpy()
-    return Frame(
+    frame = Frame(
         config=config,
         step=step,
         draw=draw,
@@ -118,9 +116,15 @@ def observe(
             spread=Spread(measures.participation_ratio(gram_BB)),
             mean_norm=PENDING,
         ),
-        plane=_plane(point, config, basis, plain_KNV, seen.proposed.step, step),
+        plane=projection.readings(point, config, basis, plain_KNV, seen.proposed.step, step),
         verdict=safety.judge(update.ratio),
     )
+    for path, value in readings(frame):
+        if isinstance(value, float) and not np.isfinite(value):
+            raise _not_finite(path, config)
+    if not (np.isfinite(xy_N2).all() and np.isfinite(unclipped_N2).all()):
+        raise _not_finite("coordinates of the sites", config)
+    return frame
 
 
 def complete(frame: Frame, point: Linearisation, seen: Weighed, cancel: Callable[[], bool] | None = None) -> Frame:
@@ -136,46 +140,20 @@ def complete(frame: Frame, point: Linearisation, seen: Weighed, cancel: Callable
         frame,
         sites=replace(frame.sites, norm=norm_N),
         measures=replace(frame.measures, concentration=concentration, mean_norm=float(norm_N.mean())),
-        plane=replace(frame.plane, captured_share=_captured_share(frame, norm_N)),
+        plane=replace(frame.plane, captured_share=projection.captured_share(frame, norm_N)),
     )
 
 
 def _require_finite(values: Tensor, stage: str, config: Config) -> None:
     if not bool(torch.isfinite(values).all()):
-        raise NonFinite(
-            f"{stage}: a number is not finite (step size {config.update.step_size:g}, temperature "
-            f"{config.source.temperature:g}); go back and take smaller steps"
-        )
+        raise _not_finite(stage, config)
 
 
-def _basis(
-    point: Linearisation,
-    seen: Weighed,
-    config: Config,
-    checkpoint: CheckpointPlane,
-    gram_BB: NDArray[np.float64],
-    push: Push,
-) -> tuple[Basis, Tensor]:
-    """The plane, and the log-probabilities' derivatives along its directions."""
-    kind, delta = config.plane.basis, config.safety.delta
-    shown, name, directions = "checkpoint", "checkpoint", checkpoint.directions
-    if kind == "random":
-        shown, name, directions = kind, f"random {config.seed}", random_directions(point.params, config.seed)
-    elif kind == "components":
-        components = component_directions(point, seen.signal.rows_NV, seen.weights_N, gram_BB)
-        if components is not None:
-            shown, name, directions = kind, "", components
-    D_KNV = push(name, directions)
-    fisher_22 = checkpoint.fisher_22 if name == "checkpoint" else fisher(D_KNV, point.p_NV).numpy()
-    return Basis(shown, directions, to_units(fisher_22, delta)), D_KNV
-
-
-def _turned(seen: Weighed, basis: Basis, plain_KNV: Tensor, push: Push) -> Tensor:
-    """Derivatives that give each token's arrow: Adam's P g_n has the coordinates <P g_n, e> = <g_n, P e>."""
-    turn = seen.proposed.preconditioner
-    if turn is None:
-        return plain_KNV
-    return push("", {name: value * turn[name] for name, value in basis.directions.items()})
+def _not_finite(stage: str, config: Config) -> NonFinite:
+    return NonFinite(
+        f"{stage}: a number is not finite (step size {config.update.step_size:g}, temperature "
+        f"{config.source.temperature:g}); go back and take smaller steps"
+    )
 
 
 def _shares(seen: Weighed, config: Config, along_1NV: Tensor, push: Push) -> NDArray[np.float64]:
@@ -229,30 +207,6 @@ def _clip_ratio(clipped: float, free: float) -> Reading:
     if not np.isfinite(free):
         return Undetermined("without the clip the step is not finite")
     return clipped / free if free > 0 else NO_UPDATE
-
-
-def _plane(
-    point: Linearisation, config: Config, basis: Basis, D_KNV: Tensor, taken: Gradient, step: int
-) -> PlaneReadings:
-    length, inside = norm(taken), project(taken, basis.directions)
-    ellipse_22 = np.eye(2)
-    if basis.name == "checkpoint" and step > 0:
-        fisher_22 = fisher(D_KNV, point.p_NV).numpy()
-        ellipse_22 = safety.safe_ellipse(fisher_22, basis.to_units_22, config.safety.delta)
-    share: Reading = float(inside @ inside) / length**2 if length > 0 else NO_UPDATE
-    return PlaneReadings(basis.name, PENDING, share, basis.to_units_22, ellipse_22)
-
-
-def _captured_share(frame: Frame, norm_N: NDArray[np.float64]) -> Reading:
-    """The share of the sites' squared length that lies in the plane."""
-    if frame.config.update.optimiser == "adam":
-        return Undetermined("Adam rescales each coordinate, so the arrows and the gradients differ in length")
-    squared = float((norm_N**2).sum())
-    if squared == 0:
-        return NO_UPDATE
-    xy_N2 = np.stack([frame.sites.x, frame.sites.y], 1)
-    inside_N2 = xy_N2 @ np.linalg.inv(frame.config.update.step_size * frame.plane.to_units.T)
-    return float((inside_N2**2).sum()) / squared
 
 
 def _reward_cosine(vector: Gradient, checkpoint: CheckpointPlane) -> Reading:
