@@ -8,7 +8,7 @@ import panel as pn
 from app import theme
 from app.numbers import html, percent, significant
 from app.session import Session
-from sim.frame import Frame, Reading, Undetermined, Verdict
+from sim.frame import PENDING, Frame, Reading, Undetermined, Verdict
 from sim.words import Word, words
 
 _SHAPES = {
@@ -58,7 +58,15 @@ class Gauges(pn.viewable.Viewer):
 
 
 def _html(frame: Frame | None) -> str:
-    return "" if frame is None else gauges(frame)
+    return _blank() if frame is None else gauges(frame)
+
+
+def _blank() -> str:
+    """The same rows before there is a frame, so that nothing jumps when it comes."""
+    word = Word("computing", PENDING.reason)
+    notes = {"Update": 1, "KL of the step": 1, "Density": 1, "Bias": 1, "Concentration": 2, "Spread": 1, "Mean norm": 1}
+    rows = (_reading(name, word, PENDING, *["&nbsp;"] * count) for name, count in notes.items())
+    return _verdict(Verdict("none", "measuring", "the first frame is being computed")) + "".join(rows)
 
 
 def gauges(frame: Frame) -> str:

@@ -38,6 +38,18 @@ view.data.x[0] = (X.start + X.end) / 2
 view.data.y[0] = (Y.start + Y.end) / 2
 view.data.half[0] = (X.end - X.start) / w * Math.min(w, h) / 2
 """
+# A word stands beyond its arrow's tip, or on the near side of it where the picture ends sooner, as on a telephone.
+_ROOM = """
+const {start, end} = figure.x_range, w = figure.inner_width, {x, text, align, dx} = words.data
+if (!(w > 0) || !x.length) return
+const outward = Array.from(x, (at, i) => {
+  const room = (at < 0 ? at - start : end - at) / (end - start) * w
+  return room > 8.5 * text[i].length + 10
+})
+const now = Array.from(x, (at, i) => (at >= 0) === outward[i] ? "left" : "right")
+if (now.some((side, i) => side !== align[i]))
+  words.data = {...words.data, align: now, dx: now.map((side) => side === "left" ? 8 : -8)}
+"""
 _AGAIN = "view.data = {x: [0], y: [0], half: [view.tags[0]]}"
 
 _HOVER = """
@@ -130,6 +142,10 @@ class Plane(pn.viewable.Viewer):
         for size in ("inner_width", "inner_height"):
             plot.js_on_change(size, fit)
         self._view.js_on_change("data", fit)
+        words = self._sources["words"]
+        room = CustomJS(args={"figure": plot, "words": words}, code=_ROOM)
+        words.js_on_change("data", room)
+        plot.x_range.js_on_change("end", room)
         plot.x_range.js_on_change("start", keep)
         plot.js_on_event("doubletap", CustomJS(args={"view": self._view}, code=_AGAIN))
         return plot
