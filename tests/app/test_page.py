@@ -160,9 +160,9 @@ def test_the_picture_is_square_half_the_width_and_seen_without_scrolling(opened:
 def test_the_strongest_words_stand_within_the_picture_of_a_telephone(opened: Callable[..., Page]) -> None:
     page = opened("?preset=opsd-collapse", width=390, height=844)
     page.wait_for_function("""() => {
-      const document = Bokeh.documents[0], {start, end} = document.get_model_by_name("plane").x_range
-      const {x, text, align} = document.get_model_by_name("words").data
-      const width = document.get_model_by_name("plane").inner_width
+      const plane = Bokeh.documents[0].get_model_by_name("plane"), {start, end} = plane.x_range
+      const {x, text, align} = plane.renderers.find((each) => each.name === "words").data_source.data
+      const width = plane.inner_width
       return x.length > 0 && Array.from(x).every((at, i) => {
         const tip = (at - start) / (end - start) * width, size = 7 * text[i].length
         return align[i] === "left" ? tip + size <= width : tip - size >= 0
