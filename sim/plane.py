@@ -26,9 +26,11 @@ def to_units(fisher_22: NDArray[np.float64], delta: float) -> NDArray[np.float64
     """U [2, 2] with U'U = F / (2 delta), lower triangular.
 
     In y = U p the safe region p'Fp <= 2 delta is the unit disc, and the first of y is the first of p times a
-    number: right of the middle stays right of the middle.
+    number: right of the middle stays right of the middle. A direction that does not change the policy has a vast
+    safe radius, not an infinite one.
     """
-    flipped = np.linalg.cholesky(fisher_22[::-1, ::-1] + 1e-12 * np.trace(fisher_22) * np.eye(2))
+    floor = 1e-12 * np.trace(fisher_22) + 1e-30
+    flipped = np.linalg.cholesky(fisher_22[::-1, ::-1] + floor * np.eye(2))
     return np.asarray(flipped.T[::-1, ::-1] / math.sqrt(2 * delta))
 
 

@@ -84,6 +84,14 @@ def test_gradients_that_span_less_than_a_plane_have_no_components(answers: list[
     assert component_directions(Linearisation(MODEL, params, batch), 0 * rows, weights, 0 * gram) is None
 
 
+def test_directions_that_do_not_change_the_policy_have_units_all_the_same() -> None:
+    """As after a collapse, when the policy is certain of every word."""
+    for fisher in (np.zeros((2, 2)), np.diag([1.0, 0.0]), np.full((2, 2), 1e-40)):
+        units = to_units(fisher, 0.001)
+        assert np.isfinite(units).all()
+        assert np.linalg.det(units) > 0
+
+
 def test_the_shipped_plane_is_orthonormal_and_its_fisher_matrix_positive() -> None:
     plane = World.load().plane
     E = axes(dict(plane.directions))
