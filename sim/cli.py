@@ -11,7 +11,7 @@ import typer
 
 from sim.cli_weights import weights
 from sim.errors import InvalidInput, NonFinite
-from sim.shell import Guarded, check_target, opened, progress, whole
+from sim.shell import Guarded, check_target, interruptible, opened, progress, whole
 
 if TYPE_CHECKING:
     from sim.config import Config
@@ -139,9 +139,10 @@ def train(
 
         if target is None:
             write(record_header())
-        for record in records(simulator, config, steps, every, lambda done: bar.update(done - bar.n)):
-            value = record.to_json()
-            write(record_row(value) if target is None else _json_line(value))
+        with interruptible() as cancel:
+            for record in records(simulator, config, steps, every, lambda done: bar.update(done - bar.n), cancel):
+                value = record.to_json()
+                write(record_row(value) if target is None else _json_line(value))
 
 
 @app.command()

@@ -35,18 +35,25 @@ def sites(
         share_N: signed shares of the update.
     """
     token_N = torch.from_numpy(batch.token_N)
-    student_N = p_NV.gather(-1, token_N[:, None])[:, 0].double().numpy()
     on_policy_N = batch.on_policy_B[batch.sequence_N]
-    if log_q_NV is None:
-        teacher_N = np.where(on_policy_N, np.nan, 1.0)
-    else:
-        teacher_N = log_q_NV.gather(-1, token_N[:, None])[:, 0].exp().double().numpy()
-    raised_N = (signal.rows_NV - p_NV * signal.rows_NV.sum(-1, keepdim=True)).argmax(-1).tolist()
-    silent_N = (signal.rows_NV == 0).all(-1).tolist()
+    silent_N = (signal.rows_NV == 0).all(-1)
+    most_N = (signal.rows_NV - p_NV * signal.rows_NV.sum(-1, keepdim=True)).argmax(-1)
+    raised_N = torch.where(silent_N, token_N, most_N)
+
+    def student(word_N: Tensor) -> Floats:
+        return np.asarray(p_NV.gather(-1, word_N[:, None])[:, 0].double().numpy())
+
+    def teacher(word_N: Tensor) -> Floats:
+        if log_q_NV is None:
+            return np.where(on_policy_N, np.nan, (word_N == token_N).double().numpy())
+        return np.asarray(log_q_NV.gather(-1, word_N[:, None])[:, 0].exp().double().numpy())
+
     spoken = [decode(prompt[1:]) + decode(answer) for prompt, answer in zip(batch.prompts, batch.answers, strict=True)]
     return Sites(
         text=tuple(VOCABULARY[token] for token in batch.token_N),
         raised=tuple("" if silent else VOCABULARY[v] for v, silent in zip(raised_N, silent_N, strict=True)),
+        raised_student_p=student(raised_N),
+        raised_teacher_p=teacher(raised_N),
         prefix=tuple(" ".join(spoken[r][:end]) for r, end in zip(batch.sequence_N, batch.column_N, strict=True)),
         sequence=batch.sequence_N,
         position=batch.position_N,
@@ -55,8 +62,8 @@ def sites(
         norm=None,
         signal=signal.signal_N.double().numpy(),
         share=share_N,
-        student_p=student_N,
-        teacher_p=teacher_N,
+        student_p=student(token_N),
+        teacher_p=teacher(token_N),
         kl=signal.kl_N.double().numpy(),
         clipped=signal.clipped_N.numpy(),
         on_policy=on_policy_N,

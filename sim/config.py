@@ -84,7 +84,7 @@ class Clip(Settings):
         description="entry-clamp: drop vocabulary entries whose KL is over the threshold; token-scale: scale a site "
         "by min(1, threshold / KL); advantage: bound the log-ratio (forward KL: the probability ratio less one)",
     )
-    threshold: float = Field(1.0, gt=0, le=100, description="nats")
+    threshold: float = Field(1.0, ge=1e-6, le=100, description="nats")
 
 
 class Reward(Settings):
@@ -103,13 +103,13 @@ class Update(Settings):
         "the longest answer allowed",
     )
     optimiser: Literal["sgd", "adam"] = "sgd"
-    step_size: float = Field(0.3, gt=0, le=100, description="learning rate")
+    step_size: float = Field(0.3, ge=1e-6, le=100, description="learning rate")
 
 
 class Safety(Settings):
     """What counts as a safe step."""
 
-    delta: float = Field(0.001, gt=0, le=10, description="KL a token, in nats, on the rim of the safe region")
+    delta: float = Field(0.001, ge=1e-6, le=10, description="KL a token, in nats, on the rim of the safe region")
 
 
 class Plane(Settings):

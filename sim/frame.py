@@ -42,11 +42,14 @@ class Sites:
     add up to 1. `kl` is the site's divergence from student to teacher in the configured direction, before
     the clip. `sequence` and `position` say where the token stands: position counts the answer's tokens from
     0. `raised` is the word whose logit the site's own step raises most, argmax_v of w[v] - pi[v] sum w ("" for a
-    site without weights). NaN in `teacher_p`, `kl` or `share` means undetermined, for the reason in `reasons`.
+    site without weights), with what student and teacher give it. NaN in `teacher_p`, `raised_teacher_p`, `kl` or
+    `share` means undetermined, for the reason in `reasons`.
     """
 
     text: tuple[str, ...]
     raised: tuple[str, ...]
+    raised_student_p: Floats
+    raised_teacher_p: Floats
     prefix: tuple[str, ...]
     sequence: Integers
     position: Integers
@@ -237,6 +240,7 @@ def _plain(value: Any) -> Any:
 _SITE_REASONS = {
     "norm": PENDING.reason,
     "share": "the update is zero, so no token has a share of it",
+    "raised_teacher_p": "the label is known on the data's own prefixes only",
     "teacher_p": "the label is known on the data's own prefixes only",
     "kl": "the label is known on the data's own prefixes only",
 }

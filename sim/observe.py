@@ -117,7 +117,7 @@ def observe(
             mean_norm=PENDING,
         ),
         plane=projection.readings(point, config, basis, plain_KNV, seen.proposed.step, step),
-        verdict=safety.judge(update.ratio),
+        verdict=safety.judge(update.ratio, update.kl_measured, config.safety.delta),
     )
     for path, value in readings(frame):
         if isinstance(value, float) and not np.isfinite(value):

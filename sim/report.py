@@ -105,7 +105,7 @@ def _tokens(frame: Frame) -> str:
     order = order[strength[order] > 0]
     if not len(order):
         return "no token pulls"
-    head = ("strongest", "|gradient|", "signal", "share", "student p", "teacher p", "", "after")
+    head = ("longest", "|gradient|", "signal", "share", "student p", "teacher p", "", "after")
     columns = (sites.norm, sites.signal, sites.share, sites.student_p, sites.teacher_p)
     rows = [
         (

@@ -9,6 +9,8 @@ from sim.frame import Reading, Undetermined, Verdict
 
 #: From this share of the safe radius on, a step that is still inside is called near.
 NEAR = 0.8
+#: From this many times delta on, a measured KL overrules the prediction.
+BROKEN = 2.0
 
 
 def safe_radius(unit_fisher: float, delta: float) -> float:
@@ -29,15 +31,19 @@ def safe_ellipse(fisher_22: NDArray[np.float64], to_units_22: NDArray[np.float64
     return np.asarray(vectors @ np.diag(np.maximum(values, 1e-12) ** -0.5) @ vectors.T)
 
 
-def judge(ratio: Reading) -> Verdict:
-    """The verdict on one step, from its length over the safe radius (predicted).
+def judge(ratio: Reading, kl_measured: Reading, delta: float) -> Verdict:
+    """The verdict on one step, from its length over the safe radius and from the KL that it was measured to cost.
 
-    It says nothing of a run: "collapsed" is for steps that were really taken.
+    The ratio is a prediction; where the measured KL is over BROKEN times delta all the same, it does not hold, and the
+    step is past. The verdict says nothing of a run: "collapsed" is for steps that were really taken.
     """
-    rule = f"update / safe radius: up to {NEAR:g} inside, up to 1 near the rim, above 1 past it"
     if isinstance(ratio, Undetermined):
         return Verdict("none", "no signal", ratio.reason)
-    if ratio > 1:
+    rule = (
+        f"update / safe radius: up to {NEAR:g} inside, up to 1 near the rim, above 1 past it; "
+        f"past it also where the measured KL is over {BROKEN:g} times delta"
+    )
+    if ratio > 1 or (isinstance(kl_measured, float) and kl_measured > BROKEN * delta):
         return Verdict("past", "past the safe radius", rule)
     if ratio > NEAR:
         return Verdict("near", "near the safe radius", rule)

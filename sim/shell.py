@@ -2,7 +2,9 @@
 
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any, BinaryIO
 import typer
 from typer.core import TyperGroup
 
-from sim.errors import GradcloudError, InvalidInput
+from sim.errors import Cancelled, GradcloudError, InvalidInput
 from sim.sentences import shown
 
 FAILED, REFUSED, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
@@ -49,6 +51,32 @@ def reported() -> Iterator[None]:
         raise typer.Exit(PIPE_CLOSED) from None
     except OSError as error:
         raise _said([f"{error.filename or 'output'}: {error.strerror or error}"], FAILED) from None
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed, as a question that a long computation asks; a second press stops at once.
+
+    Between two steps nothing is half done, and no library can swallow what is only asked.
+    """
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as for a job in a shell's background
+    if ignored or threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    pressed = threading.Event()
+
+    def press(*_: Any) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    except Cancelled:
+        raise KeyboardInterrupt from None
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:

@@ -25,7 +25,7 @@ Value = TypeVar("Value")
 Cancel = Callable[[], bool]
 
 #: Tokens, padding included, whose forward pass is kept (a thousand take about 25 MB); a batch counts as BATCH at least.
-TOKENS, BATCH = 16_000, 2_000
+TOKENS, BATCH = 10_000, 1_250
 STATES = 32
 ANCHOR_EVERY = 25
 

@@ -89,8 +89,10 @@ def _threefold(value: Reading, low: tuple[float, str], middle: str, high: tuple[
 
 def _kl(predicted: Reading, measured: Reading) -> Word:
     rule = f"measured KL over predicted: within {AGREES:.0%} as predicted, else above or below"
-    if isinstance(predicted, Undetermined) or isinstance(measured, Undetermined) or predicted == 0:
+    if isinstance(predicted, Undetermined) or isinstance(measured, Undetermined) or measured == predicted == 0:
         return Word("undetermined", "the step is zero")
+    if predicted == 0:
+        return Word("above predicted", rule)
     ratio = measured / predicted
     if abs(ratio - 1) <= AGREES:
         return Word("as predicted", rule)

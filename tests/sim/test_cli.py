@@ -307,11 +307,18 @@ def test_without_json_training_is_a_table() -> None:
 
 
 def test_an_interrupted_training_keeps_the_lines_it_wrote() -> None:
-    process = started("train", "opd-same-family", *SMALL, "--steps", "1000", "--json", "-")
-    assert process.stdout is not None
-    first = process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    rest, said = process.communicate(timeout=120)
+    def heed() -> None:
+        # A shell that started the tests in its background has SIGINT ignored, and children inherit that.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with started("train", "opd-same-family", *SMALL, "--steps", "1000", "--json", "-", preexec_fn=heed) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        try:
+            rest, said = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert all(json.loads(line) for line in (first + rest).splitlines())
     assert said.decode().splitlines()[-1] == "interrupted"

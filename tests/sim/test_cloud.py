@@ -154,6 +154,12 @@ def test_the_word_that_a_step_raises_most_is_what_the_teacher_wants_and_the_stud
     """For a label it is the label; for a reward the word itself if it was good, another if it was not."""
     label = frame(SFT, complete=False).sites
     assert label.raised == label.text
+    np.testing.assert_array_equal(label.raised_student_p, label.student_p)
+    np.testing.assert_array_equal(label.raised_teacher_p, label.teacher_p)
+    hinted = frame(changed(HINTED, teacher={"divergence": "forward"}), complete=False).sites
+    other = np.array([text != raised for text, raised in zip(hinted.text, hinted.raised, strict=True)])
+    assert other.any()
+    assert (hinted.raised_teacher_p > hinted.raised_student_p)[hinted.kl > 1e-3].all()
     found = frame(graded(RL), complete=False)
     assert {site > 0 for site in found.sites.signal} == {True, False}
     for text, raised, signal in zip(found.sites.text, found.sites.raised, found.sites.signal, strict=True):

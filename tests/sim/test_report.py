@@ -29,6 +29,8 @@ def sites(count: int) -> Sites:
     return Sites(
         text=tuple(f"word{i}" for i in range(count)),
         raised=tuple(f"word{i}" for i in range(count)),
+        raised_student_p=np.full(count, 0.5),
+        raised_teacher_p=np.full(count, np.nan),
         prefix=tuple("ask 2 + 3 * 4 ? " + "so " * i for i in range(count)),
         sequence=np.zeros(count, np.int64),
         position=np.arange(count),
@@ -95,7 +97,7 @@ def test_a_number_that_is_missing_has_its_reason() -> None:
 
 def test_the_ten_strongest_tokens_are_listed_strongest_first() -> None:
     lines = report.frame_report(frame(), "t").splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("strongest"))
+    start = next(i for i, line in enumerate(lines) if line.startswith("longest"))
     rows = [line.split() for line in lines[start + 1 :]]
     assert [row[0] for row in rows] == [f"word{i}" for i in range(14, 4, -1)]
     assert rows[0][1:7] == ["15", "11", "1.4", "0.0123", "-", "clipped"]

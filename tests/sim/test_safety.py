@@ -45,14 +45,22 @@ def test_the_ellipse_is_the_unit_circle_where_the_units_were_taken() -> None:
     [(0.0, "inside"), (NEAR, "inside"), (0.81, "near"), (1.0, "near"), (1.001, "past"), (150.0, "past")],
 )
 def test_the_verdict_compares_the_step_with_the_safe_radius(ratio: float, level: str) -> None:
-    assert judge(ratio).level == level
+    assert judge(ratio, 0.0, 0.01).level == level
 
 
 def test_a_step_that_could_not_be_had_gets_no_verdict_and_says_why() -> None:
-    verdict = judge(Undetermined("nothing pulls"))
+    verdict = judge(Undetermined("nothing pulls"), 0.0, 0.01)
     assert verdict.level == "none"
     assert verdict.rule == "nothing pulls"
 
 
 def test_no_verdict_on_one_step_says_collapsed() -> None:
-    assert not any("collapse" in judge(ratio).word for ratio in (0.1, 0.9, 2.0, 1e9, Undetermined("")))
+    assert not any("collapse" in judge(ratio, 1.0, 0.01).word for ratio in (0.1, 0.9, 2.0, 1e9, Undetermined("")))
+
+
+def test_a_step_whose_measured_kl_breaks_the_prediction_is_past_the_radius() -> None:
+    """As after a collapse, when the quadratic prediction is zero and the step is vast."""
+    assert judge(0.0, 6e6, 0.001).level == "past"
+    assert judge(0.5, 0.0021, 0.001).level == "past"
+    assert judge(0.5, 0.0019, 0.001).level == "inside"
+    assert judge(0.5, Undetermined("not measured"), 0.001).level == "inside"
