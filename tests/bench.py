@@ -103,10 +103,9 @@ def main() -> None:
             run()
             if done:
                 seconds[name].append(time.perf_counter() - start)
-        print(f"\rround {done} of {options.rounds}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+        print(f"round {done} of {options.rounds}", file=sys.stderr)
     yardstick = next(iter(seconds.values()))
-    print(f"{'':42}{'median ms':>10}{'ratio':>10}")
+    print(f"{'':42}{'median ms':>10}{'ratio':>10}   (ratios to the first row, each the median of the rounds' own)")
     for name, times in seconds.items():
         ratio = statistics.median(a / b for a, b in zip(times, yardstick, strict=True))
         print(f"{name:42}{1e3 * statistics.median(times):10.1f}{ratio:10.2f}")
@@ -116,7 +115,7 @@ def main() -> None:
         from tests.page_bench import page_times
 
         for name, times in page_times(options.rounds).items():
-            print(f"{name:42}{1e3 * statistics.median(times):10.0f}")
+            print(f"{name:42}{1e3 * statistics.median(times):10.0f} ms")
 
 
 def machine() -> str:

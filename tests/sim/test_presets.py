@@ -78,15 +78,15 @@ def configs(draw: st.DrawFn) -> Config:
         clip=Clip(
             on=draw(st.booleans()),
             kind=draw(choices(Clip, "kind")),
-            threshold=draw(st.floats(0, 100, exclude_min=True)),
+            threshold=draw(st.floats(1e-6, 100)),
         ),
         reward=Reward(baseline=draw(choices(Reward, "baseline")), normalise=draw(st.booleans())),
         update=Update(
             aggregation=draw(choices(Update, "aggregation")),
             optimiser=draw(choices(Update, "optimiser")),
-            step_size=draw(st.floats(0, 100, exclude_min=True)),
+            step_size=draw(st.floats(1e-6, 100)),
         ),
-        safety=Safety(delta=draw(st.floats(0, 10, exclude_min=True))),
+        safety=Safety(delta=draw(st.floats(1e-6, 10))),
         plane=Plane(basis=draw(choices(Plane, "basis"))),
     )
 
@@ -176,7 +176,7 @@ def test_a_broken_preset_raises_only_invalid_input_and_names_what_is_printable(d
         ({"seed": 2**31}, "config.seed: got 2147483648, allowed 0 to 2147483647"),
         ({"clip": {"on": 1}}, "config.clip.on: got 1, allowed true or false"),
         ({"clip": {"on": "True"}}, 'config.clip.on: got "True", allowed true or false; write true'),
-        ({"clip": {"threshold": 0}}, "config.clip.threshold: got 0, allowed above 0, up to 100"),
+        ({"clip": {"threshold": 0}}, "config.clip.threshold: got 0, allowed 1e-06 to 100"),
         ({"clip": []}, "config.clip: got a list of 0, allowed an object with on, kind and threshold"),
         (
             {"clip": {"kind": "advantag"}},
