@@ -55,14 +55,16 @@ def test_presets_that_are_compared_share_step_size_optimiser_and_seed() -> None:
 
 
 def test_the_norm_of_the_reward_update_falls_like_the_root_of_the_batch_until_its_signal_remains() -> None:
-    slope, smallest, largest = fitted_slope(load_preset("rl-noise-cancels").config)
-    assert -0.7 < slope < -0.3
+    slope, smallest, largest = fitted_slope(load_preset("rl-noise-cancels").config, (4, 8, 16, 32, 64))
+    assert -0.65 < slope < -0.3
     assert largest < 0.5 * smallest
 
 
 def test_the_norm_of_the_supervised_update_hardly_falls_with_the_batch() -> None:
-    slope, _, _ = fitted_slope(load_preset("sft-fan").config)
-    assert -0.25 < slope <= 0.05
+    """From about a hundred answers on; a handful of prompts is noise here too."""
+    slope, smallest, largest = fitted_slope(load_preset("sft-fan").config, (16, 32, 64))
+    assert -0.22 < slope <= 0.05
+    assert largest > 0.75 * smallest
 
 
 def test_a_live_teacher_and_its_student_lead_each_other_astray_and_a_frozen_one_holds() -> None:
@@ -75,14 +77,13 @@ def test_a_live_teacher_and_its_student_lead_each_other_astray_and_a_frozen_one_
     assert ends["opsd-frozen-teacher"].task_accuracy > 0.8
 
 
-def fitted_slope(config: Config) -> tuple[float, float, float]:
+def fitted_slope(config: Config, prompts: tuple[int, ...]) -> tuple[float, float, float]:
     """The slope of log |G| against log rollouts, and the root mean squares at the smallest and the largest batch."""
-    prompts = (4, 8, 16, 32, 64)
     lengths = [root_mean_square(config, each) for each in prompts]
     return float(np.polyfit(np.log(prompts), np.log(lengths), 1)[0]), lengths[0], lengths[-1]
 
 
-def root_mean_square(config: Config, prompts: int, draws: int = 10) -> float:
+def root_mean_square(config: Config, prompts: int, draws: int = 16) -> float:
     base = World.load().policies["base"]
     source = config.source.model_copy(update={"prompts": prompts})
     squares = []
