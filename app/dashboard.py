@@ -1,6 +1,7 @@
 """The page of one visitor, and what the process keeps for all of them."""
 
 from functools import cache
+from typing import Any
 
 import panel as pn
 
@@ -17,6 +18,7 @@ from app.views.player import Player
 from app.views.status import Status
 from sim.errors import InvalidInput
 from sim.presets import Preset, builtin
+from sim.sentences import limited, nearest, shown
 from sim.simulator import Simulator
 from sim.timeline import Moment
 from sim.world import World
@@ -35,7 +37,8 @@ def warm() -> None:
 
 def dashboard() -> pn.viewable.Viewable:
     """The page of the visitor who is being served."""
-    document = pn.state.curdoc
+    document: Any = pn.state.curdoc
+    document.template = theme.HEAD
     name, preset, problems = asked()
     session = Session(frames(), preset, name, document)
     session.refuse(problems)
@@ -59,13 +62,19 @@ def dashboard() -> pn.viewable.Viewable:
 
 def asked() -> tuple[str, Preset, list[str]]:
     """The preset that the address asks for, else the default, with what is wrong with the address."""
-    wanted = [value.decode("utf-8", "replace") for value in pn.state.session_args.get("preset", [])]
-    if not wanted:
-        return DEFAULT, builtin(DEFAULT), []
+    query = pn.state.session_args
+    problems = [_unknown(key) for key in query if key not in ("preset", "theme") and not key.startswith("bokeh-")]
+    name = query["preset"][-1].decode("utf-8", "replace") if "preset" in query else DEFAULT
     try:
-        return wanted[-1], builtin(wanted[-1]), []
+        preset = builtin(name)
     except InvalidInput as error:
-        return DEFAULT, builtin(DEFAULT), [f"the address: {problem}" for problem in error.problems]
+        name, preset = DEFAULT, builtin(DEFAULT)
+        problems += error.problems
+    return name, preset, limited([f"the address: {problem}" for problem in problems])
+
+
+def _unknown(key: str) -> str:
+    return f"unknown key {shown(key)}; " + ('did you mean "preset"?' if nearest(key, ["preset"]) else "allowed: preset")
 
 
 _OVERLAY = (

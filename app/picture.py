@@ -21,6 +21,8 @@ MOST_UNCLIPPED = 60
 PIXELS, LINE = 320, 16
 #: Words of the prefix that the hover shows.
 CONTEXT = 12
+#: Stands for a number that is not known: Bokeh writes a NaN before any formatter sees it.
+MISSING = -9e30
 #: Safe radii below which the logarithmic radius is linear.
 KNEE = 0.01
 
@@ -49,7 +51,7 @@ class Radius:
         if self.kind == "log":
             return [r for r in 10.0 ** np.arange(-2, 12) if self.lengths(np.array(r)) < half]
         unit = 10.0 ** np.floor(np.log10(half))
-        step = next(s for s in (0.2 * unit, 0.5 * unit, unit, 2 * unit) if half / s <= 5)
+        step = next((s for s in (0.2 * unit, 0.5 * unit, unit) if half / s <= 5), 2 * unit)
         return [float(step * k) for k in range(1, 12)]
 
 
@@ -72,21 +74,24 @@ def arrows(frame: Frame, radius: Radius) -> Columns:
         "width": np.where(named, 1.6, 1.0).astype(np.float32),
         "token": [spoken(sites.text[i]) for i in kept],
         "raised": [spoken(sites.raised[i]) for i in kept],
+        "other": ["none" if sites.raised[i] in ("", sites.text[i]) else "table-row" for i in kept],
         "before": [_tail(sites.prefix[i]) for i in kept],
-        "student": sites.student_p[kept].astype(np.float32),
-        "teacher": sites.teacher_p[kept].astype(np.float32),
-        "signal": sites.signal[kept].astype(np.float32),
-        "share": (100 * sites.share[kept]).astype(np.float32),
+        "student": _known(sites.student_p[kept]),
+        "teacher": _known(sites.teacher_p[kept]),
+        "raised_student": _known(sites.raised_student_p[kept]),
+        "raised_teacher": _known(sites.raised_teacher_p[kept]),
+        "signal": _known(sites.signal[kept]),
+        "share": _known(100 * sites.share[kept]),
         "length": np.hypot(sites.x[kept], sites.y[kept]).astype(np.float32),
         "norm": norms(frame),
     }
 
 
 def norms(frame: Frame) -> NDArray[np.float32]:
-    """The drawn sites' norms; NaN while they are computed."""
+    """The drawn sites' norms; `MISSING` while they are computed."""
     kept = order(frame)
     norm = frame.sites.norm
-    return np.full(len(kept), np.nan, np.float32) if norm is None else norm[kept].astype(np.float32)
+    return np.full(len(kept), MISSING, np.float32) if norm is None else _known(norm[kept])
 
 
 def words(frame: Frame, radius: Radius, half: float) -> Columns:
@@ -204,6 +209,10 @@ def spoken(token: str) -> str:
 def _tail(prefix: str) -> str:
     words = [word for word in prefix.split() if word != "<bos>"]
     return ("… " if len(words) > CONTEXT else "") + " ".join(words[-CONTEXT:])
+
+
+def _known(values: Floats) -> NDArray[np.float32]:
+    return np.where(np.isnan(values), MISSING, values).astype(np.float32)
 
 
 def _columns(x: Floats, y: Floats) -> Columns:

@@ -26,6 +26,10 @@ DEFAULT = "opsd-collapse"
 BLINK = 0.15
 #: Seconds that a frame stays while the page plays, at least.
 PACE = 1.0
+#: Characters that the title of a preset may have.
+TITLE = 80
+#: Ends the title of a preset that was saved with other settings than its own.
+CHANGED = " (changed)"
 SAMPLING = "Sampling answers and measuring their gradients"
 
 logger = logging.getLogger(__name__)
@@ -123,9 +127,17 @@ class Session(param.Parameterized):
         """What came of an event; empty while nobody has waited for its frame."""
         return self._outcomes.get(event.moment.key, Outcome())
 
+    @property
+    def stale(self) -> bool:
+        """Whether the frame on show is of other settings than the dials', and theirs takes longer than a blink."""
+        return bool(self.busy) and self.frame is not None and self.frame.config != self.dials.config
+
     def current_preset(self) -> Preset:
-        """What a save writes: the preset's texts with the settings as they are now."""
-        return self.preset.model_copy(update={"config": self.timeline.current.moment.config})
+        """What a save writes: the preset's texts, and the settings as they are now; its title tells changed ones."""
+        config, title = self.timeline.current.moment.config, self.preset.title
+        if config != self.preset.config and not title.endswith(CHANGED):
+            title = title[: TITLE - len(CHANGED)] + CHANGED
+        return self.preset.model_copy(update={"config": config, "title": title})
 
     def close(self) -> None:
         """Stop for good; for when the visitor has left."""

@@ -28,6 +28,9 @@ html, body {{ margin: 0; padding: 0; background: var(--paper); color: var(--ink)
 body {{ font: {BODY}/1.4 {FONT}; overflow-x: hidden; }}
 """
 
+#: The page's template. Without a viewport, a telephone lays the page out 980 pixels wide and shrinks it.
+HEAD = '{% block postamble %}<meta name="viewport" content="width=device-width, initial-scale=1">{% endblock %}'
+
 #: For every component: it lives in a shadow root, which inherits variables and nothing else.
 BASE = f"""
 :host {{ font: {BODY}/1.35 {FONT}; color: var(--ink); font-variant-numeric: tabular-nums; }}

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
 from tests import chromium
 
+#: Milliseconds that a frame may take on a busy machine.
+PATIENCE = 60_000
 #: Whether the first picture is on the canvas.
 DRAWN = """() => {
   const document = window.Bokeh?.documents[0], plane = document?.get_model_by_name("plane")
@@ -27,3 +30,11 @@ def browsing(width: int = 1280, height: int = 720, scale: float = 1) -> Iterator
             yield browser.new_page(viewport=size, device_scale_factor=scale)
         finally:
             browser.close()
+
+
+def verdict(page: Page) -> Any:
+    return page.locator(".verdict h2")
+
+
+def events(page: Page) -> Any:
+    return page.locator(".log tbody tr")

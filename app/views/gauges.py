@@ -1,6 +1,7 @@
 """The verdict and the readings of the step: each a number, a word, and the rule for the word."""
 
 from collections.abc import Callable
+from functools import partial
 from html import escape
 
 import panel as pn
@@ -32,6 +33,7 @@ _CSS = f"""
   text-overflow: ellipsis;
 }}
 .note b {{ font-weight: 500; color: var(--ink); }}
+.stale {{ opacity: 0.35; }}
 .pending {{ color: var(--muted); font-weight: 400; }}
 .rule {{
   display: none; position: absolute; right: calc(100% + 8px); top: -4px; z-index: 20; width: 270px; padding: 8px 10px;
@@ -41,6 +43,7 @@ _CSS = f"""
 .reading:hover .rule, .reading:focus .rule, .verdict:hover .rule, .verdict:focus .rule {{ display: block; }}
 @media (max-width: 1000px) {{ .rule {{ right: 0; left: 0; top: 100%; width: auto; }} }}
 """
+_MEASURING = Verdict("none", "measuring", "the step of these settings is being computed")
 
 
 class Gauges(pn.viewable.Viewer):
@@ -49,47 +52,53 @@ class Gauges(pn.viewable.Viewer):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._pane = pn.pane.HTML(
-            pn.bind(_html, session.param.frame), stylesheets=[theme.BASE, _CSS], margin=0, name="gauges",
-            sizing_mode="stretch_width",
+            pn.bind(partial(_html, session), session.param.frame, session.param.busy),
+            stylesheets=[theme.BASE, _CSS], margin=0, name="gauges", sizing_mode="stretch_width",
         )  # fmt: skip
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._pane
 
 
-def _html(frame: Frame | None) -> str:
-    return _blank() if frame is None else gauges(frame)
+def _html(session: Session, frame: Frame | None, _: str) -> str:
+    return _blank() if frame is None else gauges(frame, session.stale)
 
 
 def _blank() -> str:
     """The same rows before there is a frame, so that nothing jumps when it comes."""
     word = Word("computing", PENDING.reason)
-    notes = {"Update": 1, "KL of the step": 1, "Density": 1, "Bias": 1, "Concentration": 2, "Spread": 1, "Mean norm": 1}
+    notes = {"Update": 1, "KL of the step": 1, "Density": 2, "Bias": 1, "Concentration": 2, "Spread": 1, "Mean norm": 1}
     rows = (_reading(name, word, PENDING, *["&nbsp;"] * count) for name, count in notes.items())
-    return _verdict(Verdict("none", "measuring", "the first frame is being computed")) + "".join(rows)
+    return _verdict(_MEASURING) + "".join(rows)
 
 
-def gauges(frame: Frame) -> str:
-    """The verdict and all readings of a frame, as HTML."""
+def gauges(frame: Frame, stale: bool = False) -> str:
+    """The verdict and all readings of a frame, as HTML; those of other settings are dimmed and give no verdict."""
     update, said = frame.update, words(frame)
     density, bias, concentration = frame.measures.density, frame.measures.bias, frame.measures.concentration
-    coherence = f"coherence; cosine to reward {_note(bias.reward_cosine)}; noise scale {_note(bias.noise_scale)}"
+    unit = "" if isinstance(bias.noise_scale, Undetermined) else " rollouts"
+    coherence = f"coherence; cosine to reward {_note(bias.reward_cosine)}; noise scale {_note(bias.noise_scale)}{unit}"
     piled = f"effective share of tokens; the top 1 % pull {_note(concentration.top1_share, percent)}"
-    turned = f"it turns {_note(concentration.leave_out_angle, _degrees)} without the largest"
+    turned = f"without the largest token the update turns {_note(concentration.leave_out_angle, _degrees)}"
+    clip = "the clip leaves" if frame.config.clip.on else "a clip would leave"
     return "".join(
         [
-            _verdict(frame.verdict),
-            _reading("Update", said["update"], update.ratio, "its length over the safe radius"),
+            _verdict(_MEASURING if stale else frame.verdict),
+            f'<div class="readings{" stale" * stale}">',
+            _reading("Update", said["update"], update.ratio,
+                     f"its length over the safe radius; {clip} {_note(update.clip_ratio, percent)}"),
             _reading("KL of the step", said["kl"], update.kl_measured,
                      f"measured, nats a token; predicted {_note(update.kl_predicted)}"),
             _reading("Density", said["density"], density.within_share,
-                     f"inside answers; on {_note(density.active_share, percent)} of tokens; "
+                     "of the signal's variance lies within answers",
+                     f"on {_note(density.active_share, percent)} of tokens; "
                      f"{_note(density.silent_groups, percent)} of groups silent"),
             _reading("Bias", said["bias"], bias.coherence, coherence),
-            _reading("Concentration", said["concentration"], concentration.effective_share, piled,
-                     f"{turned}; the clip leaves {_note(update.clip_ratio, percent)}"),
-            _reading("Spread", said["spread"], frame.measures.spread.participation_ratio, "directions spanned"),
+            _reading("Concentration", said["concentration"], concentration.effective_share, piled, turned),
+            _reading("Spread", said["spread"], frame.measures.spread.participation_ratio,
+                     f"directions, of {len(frame.rollouts)} rollouts"),
             _reading("Mean norm", said["mean_norm"], frame.measures.mean_norm, "of a token's gradient"),
+            "</div>",
         ]
     )  # fmt: skip
 

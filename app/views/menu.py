@@ -51,7 +51,11 @@ class Menu(JSComponent):
 
     def _save(self) -> None:
         preset = self._session.current_preset()
-        slug = self._session.preset_name or re.sub(r"[^a-z0-9]+", "-", preset.title.lower()).strip("-") or "preset"
+        slug = self._session.preset_name
+        if slug is None:
+            slug = re.sub(r"[^a-z0-9]+", "-", preset.title.lower()).strip("-") or "preset"
+        elif preset != self._session.preset:
+            slug += "-changed"
         self._send_msg({"text": dumps_preset(preset), "filename": f"{slug}.json"})
 
     def _load(self, data: dict[str, Any]) -> None:

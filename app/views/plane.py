@@ -7,8 +7,6 @@ from bokeh.core.properties import value
 from bokeh.models import (
     ColumnDataSource,
     CustomJS,
-    CustomJSHover,
-    HoverTool,
     PanTool,
     Range1d,
     WheelZoomTool,
@@ -20,6 +18,7 @@ from bokeh.plotting import figure
 from app import picture, theme
 from app.session import Session
 from app.views.caption import Caption
+from app.views.hover import hover
 from sim.frame import Frame
 
 # The ranges follow from a centre and a half-width that the smaller side of the picture spans, which is what keeps
@@ -52,24 +51,6 @@ if (now.some((side, i) => side !== align[i]))
 """
 _AGAIN = "view.data = {x: [0], y: [0], half: [view.tags[0]]}"
 
-_HOVER = """
-<div style="max-width:300px; font:12px/1.4 {font}; color:{ink}">
-  <div {dim}>@before</div>
-  <div style="font-size:15px; font-weight:600; margin:1px 0 4px">@token</div>
-  <table style="border-spacing:0; font-variant-numeric:tabular-nums">
-    <tr><td {dim}>its step raises most</td><td>@raised</td></tr>
-    <tr><td {dim}>student gives it</td><td>@student{custom}</td></tr>
-    <tr><td {dim}>teacher gives it</td><td>@teacher{custom}</td></tr>
-    <tr><td {dim}>signal</td><td>@signal{custom} nats</td></tr>
-    <tr><td {dim}>gradient's norm</td><td>@norm{custom}</td></tr>
-    <tr><td {dim}>share of the update</td><td>@share{custom} %</td></tr>
-  </table>
-</div>
-"""
-_DIM = f'style="color:{theme.MUTED}; padding-right:14px"'
-_NUMBER = "return isNaN(value) ? '%s' : Number(value).toPrecision(3).replace('-', '−')"
-_HOVERED = ("student", "teacher", "signal", "norm", "share")
-
 
 class Plane(pn.viewable.Viewer):
     """The picture of a session's frame; it reads the frame and nothing else."""
@@ -92,6 +73,7 @@ class Plane(pn.viewable.Viewer):
         )
         session.param.watch(self._follow, "frame")
         session.dials.param.watch(self._follow, "radius")
+        session.param.watch(self._dim, ["busy", "frame"])
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -113,6 +95,9 @@ class Plane(pn.viewable.Viewer):
             self._sources[name].data = getattr(picture, name)(frame, radius)
         self._head.size = picture.head(frame, radius, self._view.tags[0])
         self._sources["words"].data = picture.words(frame, radius, self._view.tags[0])
+
+    def _dim(self, *_: Any) -> None:
+        self._layout.css_classes = ["plane", "stale"] if self._session.stale else ["plane"]
 
     def _fit(self, frame: Frame, radius: picture.Radius) -> None:
         """Choose what the picture reaches to, once for a preset, a scale and axes, so that frames compare."""
@@ -176,9 +161,7 @@ class Plane(pn.viewable.Viewer):
             x="x", y="y", source=source, size=11, fill_alpha=0, line_alpha=0, hover_fill_color=theme.INK,
             hover_fill_alpha=0.15, name="tips",
         )  # fmt: skip
-        formats: Any = {f"@{each}": CustomJSHover(code=_NUMBER % _missing(each)) for each in _HOVERED}
-        hover = _HOVER.replace("{font}", theme.FONT).replace("{dim}", _DIM).replace("{ink}", theme.INK)
-        plot.add_tools(HoverTool(renderers=[tips], tooltips=hover, formatters=formats, limit=1, name="hover"))
+        plot.add_tools(hover(tips))
         plot.text(
             x="x", y="y", text="text", source=self._sources["words"], text_align="align", x_offset="dx", y_offset="dy",
             text_baseline="middle", text_font_size=theme.NAMED, text_font_style="bold", text_color=theme.INK,
@@ -211,10 +194,12 @@ _LETTERS: Any = {
 }  # fmt: skip
 _STACK = """
 :host { position: relative; }
+:host(.stale) { opacity: 0.35; }
 :host > .caption { position: absolute; inset: 0; width: 100%; height: 100%; pointer-events: none; }
 """
 _COLUMNS = {
-    "arrows": "x y alpha width token raised before student teacher signal share length norm",
+    "arrows": "x y alpha width token raised other before student teacher raised_student raised_teacher signal share "
+    "length norm",
     "words": "x y text align dx dy",
     "unclipped": "x0 y0 x1 y1",
     "update": "x y",
@@ -222,10 +207,6 @@ _COLUMNS = {
     "ring": "x y",
     "scale": "r y text",
 }
-
-
-def _missing(column: str) -> str:
-    return "computing" if column == "norm" else "–"
 
 
 def _empty(name: str) -> dict[str, list[Any]]:

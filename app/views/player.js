@@ -45,7 +45,15 @@ export function render({model}) {
   }
   const where = document.createElement("span")
   where.className = "where"
-  box.append(where)
+  const lesson = document.createElement("button")
+  lesson.type = "button"
+  lesson.className = "down"
+  lesson.textContent = "lesson ↓"
+  lesson.title = "scroll to the lesson"
+  lesson.addEventListener("click", () => {
+    box.getRootNode().host.getRootNode().querySelector(".lesson").scrollIntoView({behavior: "smooth"})
+  })
+  box.append(where, lesson)
 
   const refresh = () => {
     const play = buttons.get("play")

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import pytest
+from playwright.sync_api import Page, expect
 
 from app.frames import Frames
 from app.session import Session
@@ -19,6 +20,8 @@ from sim.presets import Preset
 from sim.simulator import Simulator
 from sim.timeline import Moment
 from sim.world import World
+from tests.page import DRAWN, PATIENCE
+from tests.server import serving
 
 Value = TypeVar("Value")
 SMALL = Config(source=Source(prompts=2, group_size=4))
@@ -96,3 +99,26 @@ async def settled(session: Session) -> Frame:
             await asyncio.sleep(0.002)
     assert session.frame is not None
     return session.frame
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the page."""
+    with serving(tmp_path_factory.mktemp("served")) as address:
+        yield address
+
+
+@pytest.fixture
+def opened(page: Page, served: str) -> Callable[..., Page]:
+    """Opens the page and waits for its picture."""
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+
+    def open_page(query: str = "", width: int = 1280, height: int = 720) -> Page:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(served + query)
+        page.wait_for_function(DRAWN)
+        expect(page.get_by_role("button", name="Play")).to_be_visible()
+        return page
+
+    return open_page

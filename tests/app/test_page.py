@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sim.presets import MAX_BYTES, builtin, dumps_preset
-from tests.page import DRAWN
-from tests.server import serving
+from tests.page import events, verdict
 
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-#: Seconds in milliseconds that a frame may take on a busy machine.
-PATIENCE = 60_000
-
 ARROWS = """() => {
   const {x, y} = Bokeh.documents[0].get_model_by_name("arrows").data
   return [Array.from(x), Array.from(y)]
@@ -27,41 +23,10 @@ BOX = """() => {
   const box = Bokeh.index.find_one(Bokeh.documents[0].get_model_by_name("plane")).el.getBoundingClientRect()
   return {left: box.left, top: box.top, right: box.right, bottom: box.bottom}
 }"""
-#: Where the tip of the longest arrow is on the screen.
-TIP = """() => {
-  const document = Bokeh.documents[0], plane = document.get_model_by_name("plane")
-  const {x, y} = document.get_model_by_name("arrows").data, last = x.length - 1
-  const box = Bokeh.index.find_one(plane).el.getBoundingClientRect(), {x_range: X, y_range: Y} = plane
-  return [box.left + (x[last] - X.start) / (X.end - X.start) * plane.inner_width,
-          box.top + (Y.end - y[last]) / (Y.end - Y.start) * plane.inner_height]
-}"""
 RANGES = """() => {
   const {x_range: X, y_range: Y, inner_width: w, inner_height: h} = Bokeh.documents[0].get_model_by_name("plane")
   return [(X.end - X.start) / w, (Y.end - Y.start) / h, X.end - X.start]
 }"""
-
-
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the page."""
-    with serving(tmp_path_factory.mktemp("served")) as address:
-        yield address
-
-
-@pytest.fixture
-def opened(page: Page, served: str) -> Callable[..., Page]:
-    """Opens the page and waits for its picture."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-
-    def open_page(query: str = "", width: int = 1280, height: int = 720) -> Page:
-        page.set_viewport_size({"width": width, "height": height})
-        page.goto(served + query)
-        page.wait_for_function(DRAWN)
-        expect(page.get_by_role("button", name="Play")).to_be_visible()
-        return page
-
-    return open_page
 
 
 @pytest.fixture
@@ -75,14 +40,6 @@ def settings(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
-
-
-def verdict(page: Page) -> Any:
-    return page.locator(".verdict h2")
-
-
-def events(page: Page) -> Any:
-    return page.locator(".log tbody tr")
 
 
 def load(page: Page, path: Path) -> None:
@@ -201,15 +158,6 @@ def test_one_unit_is_as_wide_as_high_after_zoom_and_resize_and_the_zoom_stays(op
         assert each[0] == pytest.approx(each[1], rel=1e-6)
 
 
-def test_hovering_over_a_tip_tells_about_its_token(opened: Callable[..., Page]) -> None:
-    page = opened()
-    expect(page.get_by_text("computing")).to_have_count(0)
-    x, y = page.evaluate(TIP)
-    page.mouse.move(x, y)
-    for words in ("student gives it", "teacher gives it", "signal", "gradient's norm", "share of the update"):
-        expect(page.get_by_text(words, exact=True)).to_be_visible()
-
-
 def test_text_from_a_preset_is_shown_and_never_run(
     opened: Callable[..., Page], page: Page, settings: Callable[..., Path]
 ) -> None:
@@ -263,6 +211,14 @@ def test_an_address_that_asks_for_no_preset_gives_the_first_one_and_says_so(
     page = opened(f"?preset={name}")
     expect(page.get_by_role("alert")).to_contain_text(name)
     expect(page.get_by_label("Preset", exact=True)).to_have_value("opsd-collapse")
+
+
+def test_an_address_with_an_unknown_key_says_so_and_opens_its_preset(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=rl-small-batch&presett=1&theme=default")
+    expect(page.get_by_role("alert").locator("li")).to_have_text(
+        ['the address: unknown key "presett"; did you mean "preset"?']
+    )
+    expect(page.get_by_label("Preset", exact=True)).to_have_value("rl-small-batch")
 
 
 def test_every_control_has_a_name_that_a_screen_reader_says(opened: Callable[..., Page]) -> None:

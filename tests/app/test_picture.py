@@ -9,6 +9,7 @@ from app.picture import Radius
 from app.views.caption import caption
 from app.views.gauges import gauges
 from app.views.lessons import lesson
+from sim.config import Clip
 from sim.frame import PENDING, Frame, Undetermined
 from sim.presets import Preset
 from tests.app.conftest import SMALL, sample
@@ -30,6 +31,20 @@ def test_the_logarithmic_radius_keeps_directions_and_the_ring() -> None:
     assert y[1] / x[1] == pytest.approx(4 / 3)
     assert np.hypot(x[1], y[1]) == pytest.approx(np.arcsinh(10_000) / np.arcsinh(100))
     assert (x[2], y[2]) == (0, 0)
+
+
+@pytest.mark.parametrize("half", [1e-300, 0.3, 1 - 1e-16, 1000 * (1 + 1e-15), 1e15, 1e300, np.nextafter(1000, 2000)])
+def test_any_picture_has_marks(half: float) -> None:
+    assert len(Radius("linear").marks(half)) > 1
+
+
+def test_what_is_not_known_is_sent_as_a_number_that_stands_for_it() -> None:
+    frame = sample()
+    gone = replace(frame.sites, norm=None, teacher_p=np.full(len(frame.sites.text), np.nan))
+    columns = picture.arrows(replace(frame, sites=gone), Radius("log"))
+    for name in ("norm", "teacher"):
+        assert (columns[name] == np.float32(picture.MISSING)).all()
+    assert (columns["student"] >= 0).all()
 
 
 def test_the_linear_radius_changes_nothing() -> None:
@@ -113,6 +128,18 @@ def test_every_reading_shows_its_number_its_word_and_its_rule() -> None:
         assert f"<b>{name}</b>" in shown
     assert shown.count('role="tooltip"') == 8
     assert sample().verdict.word in shown
+
+
+def test_readings_of_other_settings_give_no_verdict() -> None:
+    shown = gauges(sample(), stale=True)
+    assert "<h2>measuring</h2>" in shown
+    assert "readings stale" in shown
+
+
+@pytest.mark.parametrize(("on", "words"), [(False, "a clip would leave"), (True, "the clip leaves")])
+def test_a_clip_that_is_off_only_would_leave(on: bool, words: str) -> None:
+    config = SMALL.model_copy(update={"clip": Clip(on=on)})
+    assert words in gauges(replace(sample(), config=config))
 
 
 def test_pending_readings_say_that_they_are_being_computed() -> None:
