@@ -10,12 +10,16 @@ import panel as pn
 class Push:
     """Makes changes to a document, one after the other; without a document, at once.
 
-    Awaiting a change waits until it is made, so that whoever makes many never gets ahead of the server.
+    Awaiting a change waits until it is made, so that whoever makes many never gets ahead of the server. The first
+    waits until the browser is there: what changes while the browser fetches the document would not reach it.
     """
 
     def __init__(self, document: Any = None) -> None:
         self._document = document
         self._closed = False
+        self._ready = asyncio.Event()
+        if self._served():
+            pn.state.onload(self._ready.set)
 
     def close(self) -> None:
         """Make no change any more: the visitor has left."""
@@ -25,9 +29,10 @@ class Push:
         """Make a change, unless this is closed or the task is cancelled before its turn comes."""
         if self._closed:
             raise asyncio.CancelledError
-        if self._document is None or self._document.session_context is None:
+        if not self._served():
             change()
             return
+        await self._ready.wait()
         made = asyncio.get_running_loop().create_future()
 
         def run() -> None:
@@ -43,3 +48,6 @@ class Push:
 
         self._document.add_next_tick_callback(run)
         await made
+
+    def _served(self) -> bool:
+        return self._document is not None and self._document.session_context is not None

@@ -73,6 +73,7 @@ class Session(param.Parameterized):
         self._outcomes: dict[str, Outcome] = {}
         self._task: asyncio.Task[None] | None = None
         self._next: tuple[Moment, str] | None = None
+        self._preview_shown = False
         self._previewing = False
         self.dials.param.watch(self._turned, ["config", "dragging"])
 
@@ -148,11 +149,14 @@ class Session(param.Parameterized):
     def _turned(self, *_: Any) -> None:
         """A dial has moved: show what it does, and log it once it is let go."""
         moment, config = self.timeline.current.moment, self.dials.config
+        work = _work(self.frame, config)
         if self.dials.dragging:
-            self._preview(moment.with_config(config), _work(self.frame, config))
+            self._preview(moment.with_config(config), work)
         elif config != moment.config:
             event = self.timeline.act("control", describe(moment.config, config), moment.with_config(config))
-            self._arrived(event, _work(self.frame, config))
+            self._arrived(event, work)
+        elif self._preview_shown:
+            self._show(moment, work)
 
     def _drawn(self) -> Event:
         moment = self.timeline.current.moment.next_draw()
@@ -174,19 +178,19 @@ class Session(param.Parameterized):
         self.dials.load(event.moment.config)
 
     def _show(self, moment: Moment, work: str) -> None:
-        self._start(lambda: self._shown(moment, work), playing=False)
+        self._start(lambda: self._shown(moment, work))
 
     def _preview(self, moment: Moment, work: str) -> None:
         """Show a moment while a slider is dragged: what is on its way is let through, or none ever would be."""
         self._next = (moment, work)
         if not self._previewing:
-            self._start(self._previews, playing=False)
+            self._start(self._previews, preview=True)
 
-    def _start(self, work: Callable[[], Awaitable[None]], playing: bool) -> None:
+    def _start(self, work: Callable[[], Awaitable[None]], *, playing: bool = False, preview: bool = False) -> None:
         """Run a computation in place of the one on its way: the latest request wins."""
         if self._task is not None:
             self._task.cancel()
-        self._previewing = False
+        self._previewing = self._preview_shown = preview
         self.param.update(playing=playing, settled=False, failure="")
         self._task = asyncio.get_running_loop().create_task(self._guarded(work))
 
@@ -201,9 +205,14 @@ class Session(param.Parameterized):
             await self._failed(f"{type(error).__name__}: {error}")
 
     async def _failed(self, why: str) -> None:
-        event = self.timeline.current
-        self._outcomes[event.moment.key] = Outcome(failure=why)
-        where = f"Event #{event.index} ({event.label}) could not be computed: {why}"
+        # A drag that goes on after this starts anew.
+        self._previewing = False
+        if self._preview_shown:
+            where = f"These settings could not be computed: {why}"
+        else:
+            event = self.timeline.current
+            self._outcomes[event.moment.key] = Outcome(failure=why)
+            where = f"Event #{event.index} ({event.label}) could not be computed: {why}"
         await self._push(lambda: self.param.update(failure=where, playing=False, busy="", settled=True, logged=True))
 
     async def _shown(self, moment: Moment, work: str) -> None:
@@ -212,10 +221,13 @@ class Session(param.Parameterized):
             await self._rest(moment)
 
     async def _previews(self) -> None:
-        self._previewing = True
         while self._next is not None:
             (moment, work), self._next = self._next, None
-            frame = await self._fast(moment, work)
+            try:
+                frame = await self._fast(moment, work)
+            except Exception:
+                if self._next is None:
+                    raise
         self._previewing = False
         if not frame.complete:
             await self._rest(moment)

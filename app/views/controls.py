@@ -9,6 +9,8 @@ from panel.custom import JSComponent
 from app import theme
 from app.fields import BY_NAME, FIELDS, Field, hints, idle, ladder, values
 from app.state import RADII, Dials
+from app.views.messages import said
+from sim.sentences import shown
 
 _HERE = Path(__file__).with_suffix("")
 _RADIUS = Field("radius", "", "Lengths", "choice", "How the picture draws lengths: in proportion, or so that arrows of "
@@ -38,13 +40,14 @@ class Controls(JSComponent):
 
     def _handle_msg(self, data: Any) -> None:
         """Turn one dial; what the browser sends is checked like any other input."""
-        name, value = data["name"], data["value"]
-        if name not in BY_NAME and name != "radius":
+        name, done = said(data, "name", str), said(data, "done", bool)
+        each = _RADIUS if name == _RADIUS.name else BY_NAME.get(name or "")
+        if each is None or done is None or "value" not in data:
             return
         try:
-            self._dials.param.update(**{name: value, "dragging": not data["done"]})
-        except ValueError as error:
-            self._dials.param.update(dragging=False, note=_allowed(name, value, error))
+            self._dials.param.update(**{each.name: data["value"], "dragging": not done})
+        except ValueError:
+            self._dials.param.update(dragging=False, note=_refusal(each, data["value"]))
             self.param.trigger("values")
 
 
@@ -67,8 +70,11 @@ def _offered(each: Field) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _allowed(name: str, value: Any, error: ValueError) -> str:
-    each = BY_NAME.get(name)
-    if each is not None and each.kind == "number":
-        return f"{each.label}: got {value}, allowed {each.low:g} to {each.high:.10g}."
-    return str(error)
+def _refusal(each: Field, value: Any) -> str:
+    if each.kind == "switch":
+        allowed = "on or off"
+    elif each.kind == "choice":
+        allowed = "one of " + ", ".join(each.choices.values())
+    else:
+        allowed = f"{each.low:g} to {each.high:.10g}"
+    return f"{each.label}: got {shown(value)}, allowed {allowed}."

@@ -8,6 +8,7 @@ from panel.custom import JSComponent
 from app import theme
 from app.numbers import significant
 from app.session import Session
+from app.views.messages import said
 from sim.frame import Undetermined
 from sim.timeline import Event
 
@@ -41,13 +42,13 @@ class EventLog(JSComponent):
             self._send_msg({"rows": changed, "current": len(events) - 1})
 
     def _handle_msg(self, data: Any) -> None:
-        if data.get("ready"):
+        if said(data, "ready", bool):
             self._ready = True
             self._sent.clear()
             self._follow()
             return
-        index = data["index"]
-        if isinstance(index, int) and 0 <= index < len(self._session.timeline.events):
+        index = said(data, "index", int)
+        if index is not None and 0 <= index < len(self._session.timeline.events):
             self._session.rewind(index)
 
 

@@ -11,6 +11,7 @@ from panel.custom import JSComponent
 
 from app import theme
 from app.session import DEFAULT, Session
+from app.views.messages import said
 from sim.errors import InvalidInput
 from sim.presets import MAX_BYTES, builtin, dumps_preset, names, parse_preset
 
@@ -39,13 +40,14 @@ class Menu(JSComponent):
         self.param.update(current=self._session.preset_name or "", title=self._session.preset.title)
 
     def _handle_msg(self, data: Any) -> None:
+        wanted, origin, size = said(data, "open", str), said(data, "file", str), said(data, "size", int)
         try:
-            if "open" in data:
-                self._session.open(builtin(data["open"]), data["open"])
-            elif "save" in data:
+            if wanted is not None:
+                self._session.open(builtin(wanted), wanted)
+            elif said(data, "save", bool):
                 self._save()
-            else:
-                self._load(data)
+            elif origin is not None and size is not None:
+                self._load(origin[:120], size, said(data, "base64", str))
         except InvalidInput as error:
             self._session.refuse(error.problems)
 
@@ -58,12 +60,11 @@ class Menu(JSComponent):
             slug += "-changed"
         self._send_msg({"text": dumps_preset(preset), "filename": f"{slug}.json"})
 
-    def _load(self, data: dict[str, Any]) -> None:
-        origin = str(data["file"])[:120]
-        if data["size"] > MAX_BYTES or "base64" not in data:
-            raise InvalidInput([f"{origin}: got {data['size']:,} bytes, allowed {MAX_BYTES:,}; load a smaller file"])
+    def _load(self, origin: str, size: int, encoded: str | None) -> None:
+        if size > MAX_BYTES or encoded is None:
+            raise InvalidInput([f"{origin}: got {size:,} bytes, allowed {MAX_BYTES:,}; load a smaller file"])
         try:
-            content = base64.b64decode(data["base64"], validate=True)
-        except (binascii.Error, TypeError, ValueError):
+            content = base64.b64decode(encoded, validate=True)
+        except (binascii.Error, ValueError):
             raise InvalidInput([f"{origin}: did not arrive whole; load it again"]) from None
         self._session.open(parse_preset(content, origin))

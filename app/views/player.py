@@ -8,6 +8,7 @@ from panel.custom import JSComponent
 
 from app import theme
 from app.session import Session
+from app.views.messages import said
 
 _HERE = Path(__file__).with_suffix("")
 
@@ -42,4 +43,6 @@ class Player(JSComponent):
             "draw": session.draw,
             "step": session.step,
         }
-        acts[data["act"]]()
+        act = acts.get(said(data, "act", str) or "")
+        if act is not None:
+            act()

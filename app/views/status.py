@@ -9,6 +9,7 @@ from panel.custom import JSComponent
 from app import picture, theme
 from app.numbers import significant
 from app.session import Session
+from app.views.messages import said
 from sim.frame import Frame
 
 _HERE = Path(__file__).with_suffix("")
@@ -42,7 +43,7 @@ class Status(JSComponent):
         )
 
     def _handle_msg(self, data: Any) -> None:
-        if data.get("dismiss"):
+        if said(data, "dismiss", bool):
             self._session.param.update(failure="", problems=[])
 
 

@@ -46,7 +46,7 @@ class Paced:
         self.cancelled: list[int] = []
         self.open = threading.Event()
         self.open.set()
-        self.fails_at: int | None = None
+        self.fails: Callable[[Moment], bool] = lambda _: False
 
     def frame(self, moment: Moment, complete: bool = True, cancel: Callable[[], bool] | None = None) -> Frame:
         self.asked.append((moment.draw, complete))
@@ -54,7 +54,7 @@ class Paced:
             if cancel is not None and cancel():
                 self.cancelled.append(moment.draw)
                 raise Cancelled("the test waits no longer")
-        if moment.draw == self.fails_at:
+        if self.fails(moment):
             raise NonFinite("rollout: the policy's logits are not finite")
         return replace(sample(), config=moment.config, step=moment.step, draw=moment.draw)
 

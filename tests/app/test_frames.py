@@ -63,10 +63,10 @@ def test_who_asks_again_after_everybody_left_gets_the_frame(paced: Paced, paced_
 
 def test_a_failure_reaches_all_who_wait_and_is_not_remembered(paced: Paced, paced_frames: Frames) -> None:
     async def fail() -> None:
-        paced.fails_at = 0
+        paced.fails = lambda moment: moment.draw == 0
         outcomes = await asyncio.gather(*(paced_frames.get(MOMENT, False) for _ in range(3)), return_exceptions=True)
         assert {type(outcome) for outcome in outcomes} == {NonFinite}
-        paced.fails_at = None
+        paced.fails = lambda _: False
         assert (await paced_frames.get(MOMENT, False)).draw == 0
 
     run(fail())

@@ -4,11 +4,14 @@ import json
 
 import pytest
 
+from app.fields import BY_NAME
 from app.frames import Frames
 from app.session import Session
 from app.views.controls import Controls
-from app.views.log import row
+from app.views.log import EventLog, row
 from app.views.menu import Menu
+from app.views.player import Player
+from app.views.status import Status
 from sim.config import Clip, Teacher
 from sim.presets import MAX_BYTES, builtin, dumps_preset, parse_preset
 from tests.app.conftest import PRESET, SMALL, Paced, begun, run, settled
@@ -45,6 +48,18 @@ def test_a_complete_frame_replaces_the_fast_one(forgetful_frames: Frames) -> Non
         await settled(session)
         assert shown == [False, True]
         session.close()
+
+    run(scene())
+
+
+def test_a_frame_that_is_known_is_there_before_the_page_is(paced_frames: Frames) -> None:
+    async def scene() -> None:
+        first = begun(paced_frames)
+        frame = await settled(first)
+        second = begun(paced_frames)
+        assert second.frame is frame
+        first.close()
+        second.close()
 
     run(scene())
 
@@ -92,6 +107,77 @@ def test_a_drag_shows_its_way_and_is_one_event(paced_frames: Frames) -> None:
         controls._handle_msg({"name": "weight", "value": 0.5, "done": True})
         await settled(session)
         assert said(session)[1:] == [("control", "λ 0.5")]
+        session.close()
+
+    run(scene())
+
+
+def drag(session: Session, value: float, done: bool = False) -> None:
+    Controls(session.dials)._handle_msg({"name": "weight", "value": value, "done": done})
+
+
+def test_a_drag_goes_on_after_a_failure_that_is_charged_to_no_event(paced: Paced, paced_frames: Frames) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        paced.fails = lambda moment: moment.config.teacher.weight == 0.9
+        drag(session, 0.9)
+        await settled(session)
+        assert "logits are not finite" in session.failure
+        assert "event" not in session.failure.lower()
+        assert session.outcome(session.timeline.current).verdict is not None
+        drag(session, 0.7)
+        assert (await settled(session)).config.teacher.weight == 0.7
+        assert session.failure == ""
+        session.close()
+
+    run(scene())
+
+
+def test_a_failure_on_the_way_of_a_drag_does_not_lose_where_it_is_by_now(paced: Paced, paced_frames: Frames) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        paced.fails = lambda moment: moment.config.teacher.weight == 0.9
+        paced.open.clear()
+        drag(session, 0.9)
+        await asyncio.sleep(0.02)
+        drag(session, 0.7)
+        paced.open.set()
+        assert (await settled(session)).config.teacher.weight == 0.7
+        session.close()
+
+    run(scene())
+
+
+def test_a_failure_where_a_drag_ends_is_that_events(paced: Paced, paced_frames: Frames) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        paced.fails = lambda moment: moment.config.teacher.weight == 0.9
+        drag(session, 0.9)
+        drag(session, 0.9, done=True)
+        await settled(session)
+        assert "Event #1 (λ 0.9)" in session.failure
+        assert [row(session, event)["verdict"] == "failed" for event in session.timeline.events] == [False, True]
+        session.close()
+
+    run(scene())
+
+
+@pytest.mark.parametrize("weight", [0.7, 0.9])
+def test_a_drag_that_ends_where_it_began_shows_what_was_there(
+    paced: Paced, paced_frames: Frames, weight: float
+) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames)
+        frame = await settled(session)
+        paced.fails = lambda moment: moment.config.teacher.weight == 0.9
+        drag(session, weight)
+        await settled(session)
+        drag(session, frame.config.teacher.weight, done=True)
+        assert await settled(session) is frame
+        assert (len(session.timeline.events), session.failure) == (1, "")
         session.close()
 
     run(scene())
@@ -169,7 +255,7 @@ def test_a_failing_computation_keeps_the_frame_stops_play_and_leaves_the_log(
     async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
-        paced.fails_at = 3
+        paced.fails = lambda moment: moment.draw == 3
         session.play()
         while session.playing:
             await asyncio.sleep(0.002)
@@ -292,7 +378,8 @@ def test_a_bad_preset_is_refused_line_by_line_and_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("seed", -1), ("weight", 7), ("decay", "x"), ("policy", "nobody"), ("clip", 3)]
+    ("name", "value"),
+    [("seed", -1), ("weight", 7), ("decay", "x"), ("policy", "nobody"), ("clip", 3), ("basis", []), ("alpha", {})],
 )
 def test_a_bad_value_from_the_browser_is_answered_in_words_and_changes_nothing(
     paced_frames: Frames, name: str, value: object
@@ -300,7 +387,45 @@ def test_a_bad_value_from_the_browser_is_answered_in_words_and_changes_nothing(
     async def scene() -> None:
         session = begun(paced_frames)
         Controls(session.dials)._handle_msg({"name": name, "value": value, "done": True})
-        assert session.dials.note
+        assert BY_NAME[name].label in session.dials.note
+        assert "Dials" not in session.dials.note
+        assert session.dials.config == SMALL
+        assert len(session.timeline.events) == 1
+        session.close()
+
+    run(scene())
+
+
+def test_a_long_value_from_the_browser_is_quoted_in_short(paced_frames: Frames) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames)
+        for name in ("decay", "policy", "radius", "clip"):
+            Controls(session.dials)._handle_msg({"name": name, "value": "x" * 100_000, "done": True})
+            assert '"xxx' in session.dials.note
+            assert len(session.dials.note) < 400
+        session.close()
+
+    run(scene())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        7, None, "draw", True, [], ["act"], {}, {"act": []}, {"act": "fly"}, {"act": None}, {"index": {}},
+        {"index": True}, {"index": 0.0}, {"index": -1}, {"index": 99}, {"open": ["sft-fan"]}, {"open": None},
+        {"file": "a.json"}, {"file": 3, "size": 3}, {"file": "a.json", "size": "3", "base64": "AAAA"},
+        {"save": 0}, {"dismiss": 0}, {"ready": []}, {"name": [], "value": 1, "done": True}, {"name": "weight"},
+        {"name": "weight", "value": 0.5}, {"name": "weight", "value": 0.5, "done": "no"},
+        {"name": "weight", "done": True}, {"name": "config", "value": {}, "done": True},
+    ],
+)  # fmt: skip
+def test_a_message_of_no_known_shape_is_ignored(paced_frames: Frames, message: object) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames)
+        frame = await settled(session)
+        for view in (EventLog(session), Menu(session), Player(session), Status(session), Controls(session.dials)):
+            view._handle_msg(message)
+        assert (session.frame, session.settled, session.problems, session.dials.note) == (frame, True, [], "")
         assert session.dials.config == SMALL
         assert len(session.timeline.events) == 1
         session.close()
