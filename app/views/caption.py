@@ -24,6 +24,7 @@ _CSS = f"""
 svg {{ flex: none; }} .pending {{ font-weight: 400; }}
 @media (max-width: 560px) {{
   .held {{ right: auto; left: 0; bottom: 36px; text-align: left; }} .held br {{ display: none; }}
+  .x {{ top: auto; bottom: 58px; }}
 }}
 """
 _KEY = (
