@@ -37,12 +37,6 @@ VOCABULARY: tuple[str, ...] = tuple(_WORDS)
 TOKEN: Mapping[str, int] = {word: i for i, word in enumerate(VOCABULARY)}
 PAD_ID, BOS_ID, EOS_ID = TOKEN[PAD], TOKEN[BOS], TOKEN[EOS]
 
-#: Words that carry how a thing is said, and not what: everything a writer may choose freely.
-STYLE_WORDS = frozenset(
-    "well ok sure hmm right start take good fine then next now so hence and let clearly thus simply finally "
-    "first wait solution working compute evaluate afterwards whereupon therefore consequently ;".split()
-)
-
 
 @dataclass(frozen=True)
 class Style:

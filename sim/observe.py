@@ -161,10 +161,11 @@ def _shares(seen: Weighed, config: Config, along_1NV: Tensor, push: Push) -> NDA
     squared = norm(seen.gradient) ** 2
     if squared == 0:
         return np.full(len(seen.weights_N), np.nan)
-    # The step of SGD is eta G, so what was pushed along it serves.
-    D_1NV = along_1NV if seen.proposed.preconditioner is None else push("", stack([seen.gradient]))
-    factor = config.update.step_size if seen.proposed.preconditioner is None else 1.0
-    toward_N = coordinates(D_1NV, seen.signal.rows_NV).numpy()[:, 0] / factor
+    if seen.proposed.preconditioner is None:
+        # The step of SGD is eta G, so what was pushed along it serves.
+        toward_N = coordinates(along_1NV, seen.signal.rows_NV).numpy()[:, 0] / config.update.step_size
+    else:
+        toward_N = coordinates(push("", stack([seen.gradient])), seen.signal.rows_NV).numpy()[:, 0]
     return np.asarray(seen.weights_N.double().numpy() * toward_N / squared)
 
 

@@ -56,9 +56,6 @@ class Recent(Generic[Value]):
                 spent -= self._cost(dropped)
         return value
 
-    def __len__(self) -> int:
-        return len(self._values)
-
 
 class Point:
     """A linearised batch with what was derived from it, under a lock of its own."""
