@@ -23,6 +23,17 @@ class Source(Settings):
     data_style: Literal["own", "foreign"] = Field(
         "own", description="whose words the data use: the student's own family's, or a foreign annotator's"
     )
+    data_skill: Unit = Field(
+        1.0, description="share of the data's answers that make the key move; the others read from left to right"
+    )
+    replay: Unit = Field(
+        0.0, description="share of the data's prompts replaced by documents of the other skills, facts and copying"
+    )
+    keep: Literal["all", "right"] = Field(
+        "all",
+        description="which of the student's own answers count: all, or, for rejection sampling, the right ones alone, "
+        "which are then data like any other",
+    )
     prompts: int = Field(8, ge=1, le=256, description="different prompts a batch")
     group_size: int = Field(8, ge=1, le=64, description="sequences that answer the same prompt")
     temperature: float = Field(
@@ -58,8 +69,17 @@ class Teacher(Settings):
         "live", description="which a self-teacher has: the student's now, those at the start, or their moving average"
     )
     decay: float = Field(0.95, ge=0, le=0.9999, description="of the moving average, a step")
-    divergence: Literal["sampled-reverse", "reverse", "forward"] = Field(
-        "sampled-reverse", description="KL to the teacher: at the sampled token, or over the vocabulary"
+    divergence: Literal["sampled-reverse", "reverse", "forward", "jsd", "continuation"] = Field(
+        "sampled-reverse",
+        description="KL to the teacher at the sampled token, or over the vocabulary; jsd: generalised Jensen-Shannon; "
+        "continuation: cross-entropy on words that the teacher writes from a random place in the student's answer",
+    )
+    jsd_beta: float = Field(
+        0.5, ge=0.001, le=0.999, description="the teacher's share of the mixture M = beta T + (1 - beta) S"
+    )
+    continuation: int = Field(8, ge=1, le=36, description="words that the teacher continues with, at most")
+    label_weight: Literal["one", "probability"] = Field(
+        "one", description="what a label's pull is multiplied by: 1 (SFT), or the student's probability of it (DFT)"
     )
 
     @model_validator(mode="after")
@@ -92,6 +112,16 @@ class Reward(Settings):
 
     baseline: Literal["mean", "leave-one-out", "none"] = Field("mean", description="within the group")
     normalise: bool = Field(False, description="divide by the group's standard deviation (ddof 1) plus 1e-4")
+
+
+class Reference(Settings):
+    """The pull back to the reference policy, which is the student at the start."""
+
+    beta: float = Field(0.0, ge=0, le=100, description="weight of the KL to the reference in the loss; 0 is none")
+    divergence: Literal["reverse", "forward"] = Field(
+        "reverse",
+        description="reverse: KL(student || reference), as in RL; forward: KL(reference || student), as in anchored SFT",
+    )
 
 
 class Update(Settings):
@@ -130,6 +160,7 @@ class Config(Settings):
     teacher: Teacher = Teacher()
     clip: Clip = Clip()
     reward: Reward = Reward()
+    reference: Reference = Reference()
     update: Update = Update()
     safety: Safety = Safety()
     plane: Plane = Plane()
