@@ -62,6 +62,8 @@ DIVERGENCES = {
     "sampled-reverse": "reverse KL, sampled word",
     "reverse": "reverse KL, all words",
     "forward": "forward KL, all words",
+    "jsd": "Jensen–Shannon, all words",
+    "continuation": "words that the teacher goes on with",
 }
 
 FIELDS: tuple[Field, ...] = (
@@ -89,8 +91,17 @@ FIELDS: tuple[Field, ...] = (
           low=0.01, high=10.0, unit="nats"),
     Field("prompts", "source.prompts", "Prompts a batch", "steps", "Different prompts in a batch; each is answered "
           "several times.", low=1, high=256),
-    Field("divergence", "teacher.divergence", "Divergence", "choice", "Which KL to the teacher the student descends: "
-          "at the sampled word, or over the whole vocabulary.", DIVERGENCES, group="Teacher"),
+    Field("divergence", "teacher.divergence", "Divergence", "choice", "What of the teacher the student descends: a "
+          "KL at the sampled word or over the whole vocabulary, or the surprise at words that the teacher writes, from "
+          "a random place in the student's answer.", DIVERGENCES, group="Teacher"),
+    Field("jsd_beta", "teacher.jsd_beta", "Mixture", "slider", "Student and teacher are both compared with a mixture "
+          "of the two; this is the teacher's share of it.", low=0.05, high=0.95, ends=("the student", "the teacher"),
+          symbol="β", group="Teacher"),
+    Field("continuation", "teacher.continuation", "Words it goes on for", "steps", "How many words the teacher writes, "
+          "at most, from a random place in the student's answer.", low=1, high=36, group="Teacher"),
+    Field("label_weight", "teacher.label_weight", "The data's word pulls with", "choice", "SFT pulls every word of the "
+          "data alike; DFT pulls each by the student's own probability of it, so that surprising words count least.",
+          {"one": "weight 1 (SFT)", "probability": "its probability (DFT)"}, group="Teacher"),
     Field("parameters", "teacher.parameters", "A self-teacher is", "choice", "Which parameters the student has when "
           "it teaches itself. The three agree until steps are taken.",
           {"live": "the student now", "frozen": "the student at the start", "average": "its moving average"},
@@ -101,15 +112,29 @@ FIELDS: tuple[Field, ...] = (
           "compared with each other.", low=1, high=64, group="Batch"),
     Field("temperature", "source.temperature", "Temperature", "log", "Of the policy that samples, and whose gradient "
           "is taken.", low=0.05, high=5.0, group="Batch"),
-    Field("data_style", "source.data_style", "The data's words", "choice", "Whose style the data are written in.",
-          {"own": "the student's own", "foreign": "a foreign annotator's"}, group="Batch"),
+    Field("keep", "source.keep", "The student's answers that count", "choice", "All of them, or, as in rejection "
+          "sampling, only the right ones, which are then data like any other.",
+          {"all": "all", "right": "only the right ones"}, group="Batch"),
     Field("seed", "seed", "Seed", "number", "Where every random draw starts.", low=0, high=2**31 - 1, step=1,
           group="Batch"),
+    Field("data_style", "source.data_style", "The data's words", "choice", "Whose style the data are written in.",
+          {"own": "the student's own", "foreign": "a foreign annotator's"}, group="Data"),
+    Field("data_skill", "source.data_skill", "The key move in them", "slider", "How many of the data's answers multiply "
+          "first; the others go from left to right, and are wrong where that matters.",
+          ends=("never", "always"), group="Data"),
+    Field("replay", "source.replay", "Other skills among them", "slider", "The share of the data's prompts that are "
+          "replaced by documents of the other skills, facts and copying, so that these are kept.",
+          ends=("none", "all"), group="Data"),
     Field("baseline", "reward.baseline", "Compared with", "choice", "What is subtracted from an answer's reward, "
           "within its group.", {"mean": "the group's mean", "leave-one-out": "the mean of the others",
                                 "none": "nothing"}, group="Reward"),
     Field("normalise", "reward.normalise", "Divide by the group's spread", "switch", "Divide by the group's standard "
           "deviation: GRPO does, Dr. GRPO does not.", group="Reward"),
+    Field("reference_beta", "reference.beta", "Pull back to the start", "steps", "How much the KL to the reference, "
+          "the student at the start, weighs beside the signal; RL's β.", low=0, high=100, group="Reference"),
+    Field("reference_divergence", "reference.divergence", "Direction of its KL", "choice", "From the student to the "
+          "start, as in RL, or from the start to the student, as in anchored SFT.",
+          {"reverse": "student to start (RL)", "forward": "start to student (ASFT)"}, group="Reference"),
     Field("aggregation", "update.aggregation", "Average over", "choice", "How tokens' gradients are averaged into "
           "one.", {"token": "all words alike", "sequence": "words, then answers", "constant": "the longest answer"},
           group="Step"),
@@ -136,7 +161,14 @@ def idle(config: Config) -> dict[str, str]:
     source, teacher = config.source, config.teacher
     reasons = dict(_idle_teacher(config))
     if source.alpha == 1:
-        reasons["data_style"] = "α is 1: every prefix is the student's, and no data are read"
+        written = ("data_style", "data_skill", "replay")
+        reasons |= dict.fromkeys(written, "α is 1: every prefix is the student's, and no data are read")
+    elif source.replay == 1:
+        reasons |= dict.fromkeys(("data_style", "data_skill"), "the data are of the other skills alone")
+    if source.alpha == 0:
+        reasons["keep"] = "α is 0: no answer is the student's"
+    if config.reference.beta == 0:
+        reasons["reference_divergence"] = "its weight is 0: nothing pulls back"
     if teacher.weight == 1:
         reasons |= dict.fromkeys(("baseline", "normalise"), "λ is 1: no reward counts")
     elif source.group_size == 1 and config.reward.baseline != "none":
@@ -147,9 +179,22 @@ def idle(config: Config) -> dict[str, str]:
 def _idle_teacher(config: Config) -> Iterator[tuple[str, str]]:
     teacher = config.teacher
     if teacher.weight == 0:
-        spoken = ("policy", "context", "divergence", "parameters", "decay", "clip", "clip_kind", "clip_threshold")
+        spoken = (
+            "policy", "context", "divergence", "jsd_beta", "continuation", "label_weight", "parameters", "decay",
+            "clip", "clip_kind", "clip_threshold",
+        )  # fmt: skip
         yield from ((name, "λ is 0: no teacher speaks") for name in spoken)
         return
+    if teacher.divergence != "jsd":
+        yield "jsd_beta", "only for the Jensen–Shannon divergence"
+    if teacher.divergence != "continuation":
+        yield "continuation", "only where the teacher goes on with words of its own"
+    elif config.source.alpha == 0:
+        yield from (
+            (name, "α is 0: there is no answer to go on with") for name in ("policy", "context", "continuation")
+        )
+    if teacher.policy != "label":
+        yield "label_weight", "only where the teacher is the data's own next word"
     if teacher.policy == "label":
         yield "context", "the data's own word reads nothing"
         yield "divergence", "one right word has only its forward KL"
@@ -163,8 +208,10 @@ def hints(config: Config) -> dict[str, str]:
     """What is worth saying under a dial as it stands."""
     source, teacher = config.source, config.teacher
     said = {"prompts": f"× {source.group_size} answers = {source.rollouts:,} rollouts"}
-    if teacher.policy == "label" and source.alpha == 1 and teacher.weight > 0:
+    if teacher.policy == "label" and source.alpha == 1 and source.keep == "all" and teacher.weight > 0:
         said["policy"] = "The student's own answers have no such word: turn α toward the data."
+    if config.reference.beta > 0:
+        said["reference_beta"] = "Pulls nothing before the first step: the student is the reference still."
     return said
 
 
@@ -176,10 +223,16 @@ def describe(before: Config, after: Config) -> str:
     return ", ".join(changes[:2]) + (f" and {rest} more" if rest > 0 else "") or "nothing"
 
 
-def ladder(name: str, value: int, config: Config) -> list[int]:
-    """The positions of a slider in steps: powers of two up to what the batch allows, and the value itself."""
-    other = config.source.group_size if name == "prompts" else config.source.prompts
-    top = min(int(BY_NAME[name].high), MAX_ROLLOUTS // other if name == "prompts" else MAX_ROLLOUTS)
+def ladder(name: str, value: float, config: Config) -> list[float]:
+    """The positions of a slider in steps, and the value itself among them.
+
+    Powers of two up to what is allowed and what the batch allows; for a weight 0, then 1, 2 and 5 of each decade.
+    """
+    each = BY_NAME[name]
+    if each.low == 0:
+        decades = (float(f"{digit}e{power}") for power in range(-3, 2) for digit in (1, 2, 5))
+        return sorted({0.0, *decades, each.high, value})
+    top = min(int(each.high), MAX_ROLLOUTS // config.source.group_size if name == "prompts" else MAX_ROLLOUTS)
     return sorted({2**k for k in range(int(math.log2(top)) + 1)} | {value})
 
 

@@ -53,10 +53,13 @@ class Controls(JSComponent):
 
 def _standing(dials: Dials) -> dict[str, Any]:
     config = dials.config
+    standing = values(config)
     return {
-        "values": values(config) | {"radius": dials.radius},
+        "values": standing | {"radius": dials.radius},
         "idle": idle(config),
-        "ladders": {name: ladder(name, getattr(dials, name), config) for name in ("prompts", "group_size")},
+        "ladders": {
+            each.name: ladder(each.name, standing[each.name], config) for each in FIELDS if each.kind == "steps"
+        },
         "hints": hints(config),
         "note": dials.note,
     }

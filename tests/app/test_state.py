@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from app.fields import BY_NAME, FIELDS, describe, hints, idle, ladder, values
 from app.state import Dials, nested
-from sim.config import MAX_ROLLOUTS, Clip, Config, Reward, Source, Teacher
+from sim.config import MAX_ROLLOUTS, Clip, Config, Reference, Reward, Source, Teacher
 from sim.presets import builtin, names
 
 SELF = Config(teacher=Teacher(policy="self", context="hint", divergence="sampled-reverse"))
@@ -92,21 +92,68 @@ def test_a_dial_refuses_what_is_no_number_and_stays_where_it_was(value: float) -
     assert dials.step_size == before.update.step_size
 
 
+TEACHERS = {"policy", "context", "clip", "divergence", "jsd_beta", "continuation", "label_weight"}
+DATA = {"data_style", "data_skill", "replay"}
+
+
 def test_a_dial_without_an_effect_says_why() -> None:
     reward = Config(teacher=Teacher(weight=0.0))
-    assert {"policy", "context", "clip"} <= set(idle(reward))
+    assert set(idle(reward)) >= TEACHERS
     assert "baseline" not in idle(reward)
-    assert {"baseline", "normalise", "data_style", "parameters", "decay"} == set(idle(Config()))
+    others = {"jsd_beta", "continuation", "label_weight", "reference_divergence"}
+    assert set(idle(Config())) == DATA | others | {"baseline", "normalise", "parameters", "decay"}
     assert "context" in idle(Config(teacher=Teacher(policy="label", divergence="forward")))
-    assert (
-        idle(Config(source=Source(alpha=0.5), teacher=Teacher(weight=0.5, policy="self", parameters="average"))) == {}
-    )
+    mixed = Config(source=Source(alpha=0.5), teacher=Teacher(weight=0.5, policy="self", parameters="average"))
+    assert set(idle(mixed)) == others
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        (Config(teacher=Teacher(divergence="jsd")), "jsd_beta"),
+        (Config(teacher=Teacher(divergence="continuation")), "continuation"),
+        (Config(teacher=Teacher(policy="label", divergence="forward")), "label_weight"),
+        (Config(reference=Reference(beta=0.1)), "reference_divergence"),
+        *((Config(source=Source(alpha=0.5)), name) for name in sorted(DATA)),
+    ],
+)
+def test_a_dial_that_one_choice_wakes_is_idle_without_it(config: Config, name: str) -> None:
+    assert name in idle(Config())
+    assert name not in idle(config)
+
+
+def test_data_of_the_other_skills_alone_have_no_style_and_no_key_move() -> None:
+    replayed = idle(Config(source=Source(alpha=0.5, replay=1.0)))
+    assert {"data_style", "data_skill"} <= set(replayed)
+    assert "replay" not in replayed
+
+
+def test_a_teacher_goes_on_with_nothing_where_the_student_answers_nothing() -> None:
+    silent = {"policy", "context", "continuation"}
+    teacher = Teacher(divergence="continuation")
+    assert silent <= set(idle(Config(source=Source(alpha=0.0), teacher=teacher)))
+    assert not silent & set(idle(Config(source=Source(alpha=0.5), teacher=teacher)))
+
+
+def test_nothing_of_the_student_s_is_kept_or_dropped_where_it_answers_nothing() -> None:
+    assert "keep" in idle(Config(source=Source(alpha=0.0)))
+    assert "keep" not in idle(Config(source=Source(alpha=0.5)))
 
 
 def test_a_label_without_data_says_that_it_has_nothing_to_say() -> None:
     label = Teacher(policy="label", divergence="forward")
     assert "policy" in hints(Config(teacher=label))
     assert "policy" not in hints(Config(teacher=label, source=Source(alpha=0.5)))
+
+
+def test_right_answers_that_are_kept_are_labels() -> None:
+    label = Teacher(policy="label", divergence="forward")
+    assert "policy" not in hints(Config(teacher=label, source=Source(keep="right")))
+
+
+def test_a_pull_back_to_the_start_says_that_it_begins_with_the_first_step() -> None:
+    assert "before the first step" in hints(Config(reference=Reference(beta=0.1)))["reference_beta"]
+    assert "reference_beta" not in hints(Config())
 
 
 def test_the_log_says_what_was_changed() -> None:
@@ -121,6 +168,22 @@ def test_a_slider_in_steps_offers_powers_of_two_and_what_it_stands_at() -> None:
     config = Config(source=Source(prompts=12, group_size=8))
     assert ladder("prompts", 12, config) == [1, 2, 4, 8, 12, 16, 32, 64]
     assert ladder("group_size", 8, config) == [1, 2, 4, 8, 16, 32, 64]
+    assert ladder("continuation", 36, config) == [1, 2, 4, 8, 16, 32, 36]
+
+
+def test_the_slider_of_a_weight_begins_at_zero_and_goes_by_one_two_and_five() -> None:
+    steps = ladder("reference_beta", 0.3, Config())
+    assert steps[:4] == [0, 0.001, 0.002, 0.005]
+    assert {0.1, 0.2, 0.3, 0.5, 1.0} <= set(steps)
+    assert steps == sorted(set(steps))
+    assert steps[-1] == BY_NAME["reference_beta"].high
+
+
+@pytest.mark.parametrize("beta", [0, 0.1, 1, 100])
+def test_a_weight_from_the_browser_is_taken_whole_or_not(beta: float) -> None:
+    dials = Dials(SELF)
+    dials.reference_beta = beta
+    assert dials.config == SELF.model_copy(update={"reference": Reference(beta=beta)})
 
 
 def test_values_are_named_as_the_dials_are() -> None:
