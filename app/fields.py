@@ -119,8 +119,8 @@ FIELDS: tuple[Field, ...] = (
           group="Batch"),
     Field("data_style", "source.data_style", "The data's words", "choice", "Whose style the data are written in.",
           {"own": "the student's own", "foreign": "a foreign annotator's"}, group="Data"),
-    Field("data_skill", "source.data_skill", "The key move in them", "slider", "How many of the data's answers multiply "
-          "first; the others go from left to right, and are wrong where that matters.",
+    Field("data_skill", "source.data_skill", "The key move in them", "slider", "The share of the data's answers that "
+          "multiply first; the others go from left to right, and are wrong where that matters.",
           ends=("never", "always"), group="Data"),
     Field("replay", "source.replay", "Other skills among them", "slider", "The share of the data's prompts that are "
           "replaced by documents of the other skills, facts and copying, so that these are kept.",
