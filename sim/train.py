@@ -1,6 +1,6 @@
 """Runs: steps that are really taken, and what became of the policy."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -10,19 +10,24 @@ import torch
 
 from sim.batch import draw_batch
 from sim.config import Config, Source
+from sim.frame import Frame, Reading
 from sim.gradients import Linearisation
 from sim.language import BOS, EOS, KINDS, LETTERS, VALUES, decode, draw_copying, encode, fact
+from sim.plan import Phase as Phase
+from sim.plan import Plan, world_key
 from sim.policy import Params, Policy
 from sim.rng import generator
 from sim.rollout import sample
+from sim.runs import Checkpoint
 from sim.signals import mean_kl
 from sim.simulator import Cancel, Simulator
-from sim.timeline import Moment
+from sim.timeline import Moment, Path
 
 EVALUATION_SEED = 1_000_003
 COPIED_LINES = 64
-#: A run has collapsed once its accuracy or a kept skill is below this share of the start's.
+#: A run has collapsed where its accuracy or a kept skill is below this share of its start's.
 COLLAPSE = 0.5
+_CHECKPOINT = Path()
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,11 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Record:
-    """One line of a run: the policy after `step` steps, and the update it would take next."""
+    """One line of a run: the policy after `step` steps, and the update it would take next.
+
+    `update_ratio`, `density` (within rollouts), `bias` (coherence) and `concentration` (share of the top 1 %) are that
+    update's, None where undetermined or not asked for. `verdict` is the update's word, unless the run has collapsed.
+    """
 
     step: int
     task_accuracy: float
@@ -51,6 +60,10 @@ class Record:
     kept_skills: dict[str, float]
     answer_length: float
     update_ratio: float | None
+    density: float | None
+    bias: float | None
+    concentration: float | None
+    collapsed: bool
     verdict: str
 
     def to_json(self) -> dict[str, Any]:
@@ -104,39 +117,110 @@ def train(
     every: int = 1,
     progress: Callable[[int], None] | None = None,
     cancel: Cancel | None = None,
+    *,
+    then: Sequence[Phase] = (),
+    measures: bool = True,
+    rule: float = COLLAPSE,
+    stop: bool = False,
+    begin: Path = _CHECKPOINT,
+    resume: Checkpoint | None = None,
+    save: Callable[[Checkpoint], None] | None = None,
 ) -> Iterator[Record]:
-    """Take steps, each from the first draw of its moment, and report every so many, the start and the end included.
+    """Take steps, each from the first draw of its moment, and report on the start, every so many, and each phase's end.
 
-    The verdict is the step's, unless the run has collapsed: task accuracy or a kept skill below half the start's.
+    Args:
+        simulator: the world, and what is remembered of it.
+        config: the settings of the first phase.
+        steps: how many it has.
+        every: steps between two records.
+        progress: called with the steps taken, over all phases, after each.
+        cancel: asked now and then.
+        then: further phases; each goes on from parameters, moving average and moments of the one before.
+        measures: whether a record has the readings of the next update; without them a run is several times quicker.
+        rule: the share of the start's accuracy, or of a kept skill's, below which the run has collapsed.
+        stop: whether the run ends at its first collapsed record.
+        begin: steps taken before; the run's start, step 0, is at their end. KL stays that from the checkpoint.
+        resume: where an equal run was left; only the records after it come.
+        save: called after each record but the last with what resumes the run there.
 
     Raises:
+        InvalidInput: if `resume` is of another run.
         NonFinite: where a computation did not stay finite.
         Cancelled: if `cancel` says so.
     """
-    model, start = simulator.world.policies["base"].model, simulator.world.policies["base"].params
-    moment = Moment(config)
+    plan = Plan((Phase(config, steps), *then), every, measures, rule, stop, begin, world_key(simulator.world))
+    if resume is not None:
+        resume.require(plan)
+    return _records(simulator, plan, progress, cancel, resume, save)
+
+
+def _records(
+    simulator: Simulator,
+    plan: Plan,
+    progress: Callable[[int], None] | None,
+    cancel: Cancel | None,
+    resume: Checkpoint | None,
+    save: Callable[[Checkpoint], None] | None,
+) -> Iterator[Record]:
+    model, checkpoint = simulator.world.policies["base"].model, simulator.world.policies["base"].params
     first: Evaluation | None = None
-    for step in range(steps + 1):
-        if step % every == 0 or step == steps:
-            frame = simulator.frame(moment, complete=False, cancel=cancel)
-            now = evaluate(model, simulator.state(moment.path, cancel).params, start)
+    step, path = 0, plan.begin
+    if resume is not None:
+        first = evaluate(model, simulator.state(path, cancel).params, checkpoint)
+        step, path = resume.step, plan.path(resume.step)
+        simulator.remember(path, resume.state)
+    while True:
+        if plan.recorded(step) and (resume is None or step > resume.step):
+            now = evaluate(model, simulator.state(path, cancel).params, checkpoint)
             first = first or now
-            ratio = frame.update.ratio
-            yield Record(
-                step=step,
-                update_ratio=ratio if isinstance(ratio, float) else None,
-                verdict="collapsed" if collapsed(first, now) else frame.verdict.word,
-                **asdict(now),
-            )
-        if step < steps:
-            moment = moment.next_step()
-            simulator.state(moment.path, cancel)
-            if progress is not None:
-                progress(step + 1)
+            frame = None
+            if plan.measures:
+                frame = simulator.frame(Moment(plan.config(step), path), complete=False, cancel=cancel)
+            record = _record(step, now, collapsed(first, now, plan.rule), frame)
+            yield record
+            if plan.stop and record.collapsed:
+                return
+            if save is not None and step < plan.total:
+                save(Checkpoint(step, path.key, plan.settings(), simulator.state(path, cancel)))
+        if step == plan.total:
+            return
+        path = path.then(plan.config(step), 0)
+        simulator.state(path, cancel)
+        step += 1
+        if progress is not None:
+            progress(step)
 
 
-def collapsed(first: Evaluation, now: Evaluation) -> bool:
-    """Whether accuracy or a kept skill has fallen below half of the start's."""
+def _record(step: int, now: Evaluation, has_collapsed: bool, frame: Frame | None) -> Record:
+    word = "" if frame is None else frame.verdict.word
+    return Record(
+        step=step,
+        update_ratio=None if frame is None else _determined(frame.update.ratio),
+        density=None if frame is None else _determined(frame.measures.density.within_share),
+        bias=None if frame is None else _determined(frame.measures.bias.coherence),
+        concentration=None if frame is None else _determined(frame.measures.concentration.top1_share),
+        collapsed=has_collapsed,
+        verdict="collapsed" if has_collapsed else word,
+        **asdict(now),
+    )
+
+
+def _determined(reading: Reading) -> float | None:
+    return reading if isinstance(reading, float) else None
+
+
+def collapsed(first: Evaluation | Record, now: Evaluation | Record, rule: float = COLLAPSE) -> bool:
+    """Whether accuracy or a kept skill is below `rule` times what it was at first."""
     pairs = [(first.task_accuracy, now.task_accuracy)]
     pairs += [(first.kept_skills[skill], now.kept_skills[skill]) for skill in first.kept_skills]
-    return any(after < COLLAPSE * before for before, after in pairs)
+    return any(after < rule * before for before, after in pairs)
+
+
+def collapse_step(records: Sequence[Record], rule: float = COLLAPSE) -> int | None:
+    """The step of the first record that meets the rule, None if none does; the first of all is the run's start."""
+    return next((record.step for record in records if collapsed(records[0], record, rule)), None)
+
+
+def rule_in_words(rule: float = COLLAPSE) -> str:
+    """When a run has collapsed, for a person."""
+    return f"collapsed is task accuracy or a kept skill below {rule:g} of what the run began with"

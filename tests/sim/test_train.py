@@ -82,6 +82,10 @@ def test_a_record_is_plain_json() -> None:
         "kept_skills",
         "answer_length",
         "update_ratio",
+        "density",
+        "bias",
+        "concentration",
+        "collapsed",
         "verdict",
     }
     assert set(body["kept_skills"]) == {"facts", "copying"}

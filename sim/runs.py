@@ -1,0 +1,198 @@
+"""Checkpoints of runs: a file from which a run goes on to the very bytes that it would have given uninterrupted."""
+
+import json
+import os
+import pathlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load, save
+from torch import Tensor
+
+from sim.codec import parse_json
+from sim.errors import GradcloudError, InvalidInput
+from sim.optimiser import Moments
+from sim.plan import Plan
+from sim.policy import Params
+from sim.sentences import limited, shown
+from sim.state import State
+
+FORMAT = 1
+#: A checkpoint holds four copies of the parameters, three megabytes; a file far beyond that is something else.
+MAX_BYTES = 64_000_000
+
+_PARTS = ("params", "average", "mean", "square")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The state after `step` steps of a run; `key` is its path's, `settings` are its plan's."""
+
+    step: int
+    key: str
+    settings: dict[str, Any]
+    state: State
+
+    def require(self, plan: Plan) -> None:
+        """InvalidInput, with a line for each setting that differs, unless this is a checkpoint of that plan."""
+        made, asked = dict(_leaves("", self.settings)), dict(_leaves("", plan.settings()))
+        if made.get("weights") != asked["weights"]:
+            raise InvalidInput(["checkpoint: made with other weights than the shipped ones; begin the run anew"])
+        differing = [key for key in {**asked, **made} if made.get(key, _MISSING) != asked.get(key, _MISSING)]
+        if differing:
+            lines = (
+                f"checkpoint: {key}: the run was begun with {_said(made, key)}, got {_said(asked, key)}; "
+                "ask for the same, or begin the run anew"
+                for key in differing
+            )
+            raise InvalidInput(limited(list(lines)))
+        if not 0 <= self.step < plan.total or self.key != plan.path(self.step).key:
+            raise InvalidInput(["checkpoint: its step does not fit its settings; begin the run anew"])
+
+
+_MISSING = object()
+
+
+def checkpoint_file(records: str | pathlib.Path) -> pathlib.Path:
+    """Where the checkpoint of a run lies: beside its records."""
+    return pathlib.Path(f"{records}.checkpoint")
+
+
+def save_checkpoint(file: pathlib.Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint; whenever the process dies, the file is the old one or the new one, whole."""
+    state = checkpoint.state
+    parts = (state.params, state.average, state.moments.mean, state.moments.square)
+    tensors = {
+        f"{part}/{name}": value.detach().contiguous().clone()  # the average may be the parameters themselves
+        for part, params in zip(_PARTS, parts, strict=True)
+        for name, value in sorted(params.items())
+    }
+    about = {
+        "format": FORMAT,
+        "step": checkpoint.step,
+        "key": checkpoint.key,
+        "count": state.moments.count,
+        "settings": checkpoint.settings,
+    }
+    draft = _draft(file)
+    with draft.open("wb") as out:
+        out.write(save(tensors, {"about": json.dumps(about, sort_keys=True, allow_nan=False)}))
+        out.flush()
+        os.fsync(out.fileno())
+    draft.replace(file)
+
+
+def load_checkpoint(file: pathlib.Path, like: Params) -> Checkpoint:
+    """The checkpoint in a file that need not be trusted; its tensors have the names and shapes of `like`.
+
+    Raises:
+        InvalidInput: if there is none, or it is not whole.
+    """
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise InvalidInput([_refused(file, f"is over {MAX_BYTES} bytes")])
+        data = file.read_bytes()
+        with safe_open(file, "pt") as opened:
+            about = (opened.metadata() or {}).get("about", "")
+        tensors = load(data)
+    except FileNotFoundError:
+        raise InvalidInput([f"{file}: does not exist: the run is complete, or was never begun; begin it"]) from None
+    except OSError as error:
+        raise InvalidInput([_refused(file, f"cannot be read ({error.strerror or error})")]) from None
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, GradcloudError):
+            raise
+        raise InvalidInput([_refused(file, f"is not whole ({str(error)[:120]})")]) from None
+    step, count, key, settings = _about(file, about)
+    params, average, mean, square = (_part(file, tensors, part, like) for part in _PARTS)
+    if len(tensors) != len(_PARTS) * len(like):
+        raise InvalidInput([_refused(file, "holds tensors that no run has")])
+    return Checkpoint(step, key, settings, State(params, average, Moments(count, mean, square)))
+
+
+def discard(file: pathlib.Path) -> None:
+    """Remove a checkpoint, and a draft of one, if there is any."""
+    file.unlink(missing_ok=True)
+    _draft(file).unlink(missing_ok=True)
+
+
+def records_length(file: pathlib.Path, steps: Sequence[int]) -> int:
+    """The bytes that the records of these steps, one a line, take at the beginning of a file.
+
+    Raises:
+        InvalidInput: if the file does not begin with exactly these.
+    """
+    length = 0
+    try:
+        with file.open("rb") as lines:
+            for step in steps:
+                line = lines.readline()
+                if not line.endswith(b"\n") or not _is_record(line, step):
+                    raise InvalidInput(
+                        [f"{file}: has no record of step {step}, which the checkpoint goes on from; begin the run anew"]
+                    )
+                length += len(line)
+    except OSError as error:
+        raise InvalidInput([f"{file}: cannot be read ({error.strerror}); begin the run anew"]) from None
+    return length
+
+
+def _is_record(line: bytes, step: int) -> bool:
+    try:
+        value = parse_json(line)
+    except InvalidInput:
+        return False
+    return isinstance(value, dict) and type(value.get("step")) is int and value["step"] == step
+
+
+def _about(file: pathlib.Path, text: str) -> tuple[int, int, str, dict[str, Any]]:
+    """Step, Adam's count, key and settings."""
+    if not text:
+        raise InvalidInput([_refused(file, "does not say what it is of")])
+    try:
+        value = parse_json(text, str(file))
+    except InvalidInput:
+        raise InvalidInput([_refused(file, "does not say what it is of")]) from None
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise InvalidInput([_refused(file, "is of another version of gradcloud")])
+    step, count, key, settings = (value.get(name) for name in ("step", "count", "key", "settings"))
+    whole = all(type(number) is int and number >= 0 for number in (step, count))
+    if not whole or not isinstance(key, str) or not isinstance(settings, dict):
+        raise InvalidInput([_refused(file, "does not say what it is of")])
+    return step, count, key, settings  # type: ignore[return-value]
+
+
+def _part(file: pathlib.Path, tensors: dict[str, Tensor], part: str, like: Params) -> Params:
+    # In the order of the parameters: sums over them depend on it.
+    found = {}
+    for name, expected in like.items():
+        value = tensors.get(f"{part}/{name}")
+        if value is None or value.shape != expected.shape or value.dtype != expected.dtype:
+            raise InvalidInput([_refused(file, f"lacks {part} of {name} in the model's shape")])
+        if not bool(torch.isfinite(value).all()):
+            raise InvalidInput([_refused(file, f"has {part} of {name} that are not finite")])
+        found[name] = value
+    return found
+
+
+def _refused(file: pathlib.Path, reason: str) -> str:
+    return f"{file}: {reason}; allowed is a run's whole checkpoint; begin the run anew"
+
+
+def _draft(file: pathlib.Path) -> pathlib.Path:
+    return file.with_name(f"{file.name}.part")
+
+
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaves(f"{path}.{key}" if path else str(key), item)
+    else:
+        yield path, value
+
+
+def _said(leaves: dict[str, Any], key: str) -> str:
+    return shown(leaves[key]) if key in leaves else "nothing"
