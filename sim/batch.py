@@ -1,5 +1,6 @@
 """A batch: sequences from the student or from data, and their token sites."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,25 +10,45 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sim.config import Source
-from sim.language import BOS, EOS, FOREIGN, HOUSE, Problem, decode, draw_problem, encode, verify, write_solution
+from sim.language import (
+    BOS,
+    EOS,
+    FOREIGN,
+    HOUSE,
+    Problem,
+    context_words,
+    decode,
+    draw_copying,
+    draw_fact,
+    draw_problem,
+    encode,
+    verify,
+    write_solution,
+)
 from sim.policy import Params, Policy
 from sim.rng import generator
-from sim.rollout import pad, sample
+from sim.rollout import MAX_NEW_TOKENS, pad, sample
+
+Document = tuple[list[int], list[int]]
 
 
 @dataclass(frozen=True)
 class Batch:
     """B sequences: prompts and answers as token ids, with group, origin and reward.
 
-    Rows of one group answer the same prompt; `on_policy_B` tells the student's own answers from data.
+    Rows of one group answer the same prompt; `on_policy_B` tells the student's own answers from data, `kept_B` what
+    rejection sampling keeps, and `labelled_B` the rows whose tokens are labels: data, what rejection sampling keeps,
+    and what a teacher has written. A document of another skill has no problem.
     """
 
-    problems: tuple[Problem, ...]
+    problems: tuple[Problem | None, ...]
     prompts: tuple[tuple[int, ...], ...]
     answers: tuple[tuple[int, ...], ...]
     group_B: NDArray[np.int64]
     on_policy_B: NDArray[np.bool_]
     reward_B: NDArray[np.float64]
+    kept_B: NDArray[np.bool_]
+    labelled_B: NDArray[np.bool_]
 
     @cached_property
     def tokens_BT(self) -> Tensor:
@@ -60,40 +81,135 @@ class Batch:
         return values_BTX[torch.from_numpy(self.sequence_N), torch.from_numpy(self.column_N)]
 
 
-def draw_batch(model: Policy, params: Params, source: Source, seed: int, step: int, draw: int) -> Batch:
+@dataclass(frozen=True)
+class Continuing:
+    """A teacher that goes on, for at most `words` words, from where the student's answer is cut."""
+
+    model: Policy
+    params: Params
+    context: str
+    words: int
+
+
+def draw_batch(
+    model: Policy,
+    params: Params,
+    source: Source,
+    seed: int,
+    step: int,
+    draw: int,
+    continuing: Continuing | None = None,
+) -> Batch:
     """The batch of one moment.
 
-    Prompts, the data's words, the choice of which prompts the student answers and its samples come from
-    four streams, so that moving a dial leaves the others' draws as they were. An exact share alpha of the
-    prompts (rounded to whole prompts) is answered by the student; data answers are right and in `data_style`.
+    Prompts, the data's words, the choice of which prompts the student answers, its samples and so on come from a stream
+    each, so that moving a dial leaves the others' draws as they were. An exact share alpha of the prompts (rounded to
+    whole prompts) is answered by the student; the rest are data: answers in `data_style`, of which a share `data_skill`
+    knows the key move, and an exact share `replay` of their prompts gives way to documents of the other skills.
     """
 
     def stream(name: str) -> np.random.Generator:
         return generator(seed, name, step, draw)
 
-    prompts_rng, data_rng = stream("prompts"), stream("data")
-    problems = [draw_problem(prompts_rng) for _ in range(source.prompts)]
+    B = source.rollouts
+    prompts_rng = stream("prompts")
+    drawn = [draw_problem(prompts_rng) for _ in range(source.prompts)]
     order = np.argsort(stream("source").random(source.prompts), kind="stable")
-    student_groups = set(order[: round(source.alpha * source.prompts)].tolist())
-    style = HOUSE if source.data_style == "own" else FOREIGN
-    data = [
-        encode([*write_solution(data_rng, problem, style, key_move=True), EOS])
-        for problem in problems
-        for _ in range(source.group_size)
-    ]
+    students = round(source.alpha * source.prompts)
+    replayed = set(order[students:][: round(source.replay * (source.prompts - students))].tolist())
     group_B = np.repeat(np.arange(source.prompts), source.group_size)
-    rows = [problems[group] for group in group_B]
-    prompts = [encode([BOS, *problem.words]) for problem in rows]
-    on_policy_B = np.array([group in student_groups for group in group_B])
-    answers = data
-    if student_groups:
-        sampled = sample(model, params, prompts, stream("rollouts"), source.temperature)
-        answers = [own if student else given for own, given, student in zip(sampled, data, on_policy_B, strict=True)]
+    problems: list[Problem | None] = [None if group in replayed else drawn[group] for group in group_B]
+    on_policy_B = np.isin(group_B, order[:students])
+    documents = _documents([drawn[group] for group in group_B], source, stream)
+    for row, document in enumerate(replays(stream("replay"), B) if replayed else []):
+        if group_B[row] in replayed:
+            documents[row] = document
+    prompts, answers = [prompt for prompt, _ in documents], [answer for _, answer in documents]
+    if students:
+        # Every row is sampled, so that alpha leaves the samples of a prompt as they were.
+        asked = [encode([BOS, *drawn[group].words]) for group in group_B]
+        sampled = sample(model, params, asked, stream("rollouts"), source.temperature)
+        answers = [own if student else given for own, given, student in zip(sampled, answers, on_policy_B, strict=True)]
+    whole = answers
+    if continuing is not None and students:
+        shown = shown_contexts(problems, group_B, continuing.context, seed, step, draw)
+        cut_B = (stream("cut").random(B) * [len(answer) for answer in answers]).astype(int)
+        prompts, answers, whole = _continued(
+            continuing, prompts, answers, shown, np.where(on_policy_B, cut_B, -1), stream("continuation"), source
+        )
+    reward_B = np.array(
+        [1.0 if each is None else verify(each, decode(answer)) for each, answer in zip(problems, whole, strict=True)]
+    )
+    kept_B = ~on_policy_B | (reward_B == 1) if source.keep == "right" else np.ones(B, bool)
+    labelled_B = ~on_policy_B if continuing is None else np.ones(B, bool)
+    if source.keep == "right":
+        labelled_B = labelled_B | kept_B
     return Batch(
-        tuple(rows),
+        tuple(problems),
         tuple(map(tuple, prompts)),
         tuple(map(tuple, answers)),
         group_B,
         on_policy_B,
-        np.array([verify(problem, decode(answer)) for problem, answer in zip(rows, answers, strict=True)]),
+        reward_B,
+        kept_B,
+        labelled_B,
     )
+
+
+def shown_contexts(
+    problems: Sequence[Problem | None], group_B: NDArray[np.int64], context: str, seed: int, step: int, draw: int
+) -> list[list[int]]:
+    """What a teacher is shown before each row's prompt, as token ids; what is drawn is drawn once a group."""
+    shown: dict[int, list[int]] = {}
+    for problem, group in zip(problems, group_B.tolist(), strict=True):
+        if group not in shown:
+            rng = generator(seed, f"context {group}", step, draw)
+            shown[group] = [] if problem is None else encode(context_words(context, problem, rng))
+    return [shown[group] for group in group_B.tolist()]
+
+
+def replays(rng: np.random.Generator, count: int) -> list[Document]:
+    """Documents of the skills beside the task, facts and copying in equal shares, as prompt and answer tokens."""
+    documents = (draw_fact(rng) if rng.random() < 0.5 else draw_copying(rng) for _ in range(count))
+    return [(encode([BOS, *prompt]), encode([*answer, EOS])) for prompt, answer in documents]
+
+
+def _documents(problems: list[Problem], source: Source, stream: Callable[[str], np.random.Generator]) -> list[Document]:
+    """A document of data for each row: right unless its writer lacks the key move."""
+    style = HOUSE if source.data_style == "own" else FOREIGN
+    rng, skilled_B = stream("data"), stream("skill").random(len(problems)) < source.data_skill
+    return [
+        (
+            encode([BOS, *problem.words]),
+            encode([*write_solution(rng, problem, style, key_move=bool(skilled)), EOS]),
+        )
+        for problem, skilled in zip(problems, skilled_B, strict=True)
+    ]
+
+
+def _continued(
+    continuing: Continuing,
+    prompts: list[list[int]],
+    answers: list[list[int]],
+    shown: list[list[int]],
+    cut_B: NDArray[np.int64],
+    rng: np.random.Generator,
+    source: Source,
+) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
+    """Rows cut at `cut_B` (-1: left as they are), with the teacher's words as answers; and the whole answers."""
+    read = [
+        [*prompt[:1], *before, *prompt[1:], *answer[: max(cut, 0)]]
+        for prompt, before, answer, cut in zip(prompts, shown, answers, cut_B.tolist(), strict=True)
+    ]
+    written = sample(continuing.model, continuing.params, read, rng, source.temperature, continuing.words)
+    rows = [
+        (prompt, answer, answer) if cut < 0 else _spliced(prompt, answer[:cut], words)
+        for prompt, answer, words, cut in zip(prompts, answers, written, cut_B.tolist(), strict=True)
+    ]
+    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+
+
+def _spliced(prompt: list[int], own: list[int], words: list[int]) -> tuple[list[int], list[int], list[int]]:
+    """A prompt that ends with the student's own words, the teacher's words, and the answer that both make."""
+    words = words[: MAX_NEW_TOKENS - len(own)]
+    return [*prompt, *own], words, [*own, *words]

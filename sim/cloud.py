@@ -29,7 +29,7 @@ def sites(
         batch: the sequences.
         p_NV: the student's probabilities.
         signal: the weight rows.
-        log_q_NV: the teacher's log-probabilities, None for a label.
+        log_q_NV: the teacher's log-probabilities, None for a label or where no teacher speaks.
         xy_N2: coordinates in the picture's units.
         unclipped_N2: the same without the clip.
         share_N: signed shares of the update.
@@ -45,7 +45,7 @@ def sites(
 
     def teacher(word_N: Tensor) -> Floats:
         if log_q_NV is None:
-            return np.where(on_policy_N, np.nan, (word_N == token_N).double().numpy())
+            return np.asarray(torch.where(signal.kl_N.isnan(), torch.nan, (word_N == token_N).double()).numpy())
         return np.asarray(log_q_NV.gather(-1, word_N[:, None])[:, 0].exp().double().numpy())
 
     spoken = [decode(prompt[1:]) + decode(answer) for prompt, answer in zip(batch.prompts, batch.answers, strict=True)]
@@ -83,6 +83,7 @@ def rollouts(batch: Batch, config: Config) -> tuple[Rollout, ...]:
             advantage=float(A_B[r]),
             group=int(batch.group_B[r]),
             on_policy=bool(batch.on_policy_B[r]),
+            kept=bool(batch.kept_B[r]),
         )
         for r in range(len(batch.answers))
     )

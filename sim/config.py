@@ -120,7 +120,8 @@ class Reference(Settings):
     beta: float = Field(0.0, ge=0, le=100, description="weight of the KL to the reference in the loss; 0 is none")
     divergence: Literal["reverse", "forward"] = Field(
         "reverse",
-        description="reverse: KL(student || reference), as in RL; forward: KL(reference || student), as in anchored SFT",
+        description="reverse: KL(student || reference), as in RL; forward: KL(reference || student), as in anchored "
+        "SFT",
     )
 
 

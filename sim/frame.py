@@ -69,7 +69,10 @@ class Sites:
 
 @dataclass(frozen=True)
 class Rollout:
-    """One sequence of the batch as text, with its reward and its group."""
+    """One sequence of the batch as text, with its reward and its group; `kept` is False where rejection dropped it.
+
+    Where a teacher continues, `prompt` ends with the student's own words and `answer` is what the teacher wrote.
+    """
 
     prompt: str
     answer: str
@@ -77,6 +80,7 @@ class Rollout:
     advantage: float
     group: int
     on_policy: bool
+    kept: bool
 
 
 @dataclass(frozen=True)
@@ -193,7 +197,7 @@ class Frame:
 
     def to_json(self) -> dict[str, Any]:
         """The frame as JSON values: no NaN; what is null has its path in ``reasons``."""
-        sites, reasons = _columns(self.sites)
+        sites, reasons = _columns(self.sites, self.config)
         body: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "config": self.config.model_dump(mode="json"),
@@ -237,16 +241,21 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-_SITE_REASONS = {
-    "norm": PENDING.reason,
-    "share": "the update is zero, so no token has a share of it",
-    "raised_teacher_p": "the label is known on the data's own prefixes only",
-    "teacher_p": "the label is known on the data's own prefixes only",
-    "kl": "the label is known on the data's own prefixes only",
-}
+def _site_reasons(config: Config) -> dict[str, str]:
+    """Why a column of the sites may have gaps."""
+    silent = "lambda is 0: no teacher speaks"
+    unknown = "a label is known on data alone, not on an answer of the student's own"
+    missing = silent if config.teacher.weight == 0 else unknown
+    return {
+        "norm": PENDING.reason,
+        "share": "the update is zero, so no token has a share of it",
+        "raised_teacher_p": missing,
+        "teacher_p": missing,
+        "kl": missing,
+    }
 
 
-def _columns(sites: Sites) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def _columns(sites: Sites, config: Config) -> tuple[list[dict[str, Any]], dict[str, str]]:
     names = [field.name for field in fields(Sites)]
     count = len(sites.text)
     columns, reasons = {}, {}
@@ -255,7 +264,7 @@ def _columns(sites: Sites) -> tuple[list[dict[str, Any]], dict[str, str]]:
         values = [None] * count if column is None else column if isinstance(column, tuple) else column.tolist()
         missing = [value is None or value != value for value in values]
         if any(missing):
-            reasons[f"sites.{name}"] = _SITE_REASONS[name]
+            reasons[f"sites.{name}"] = _site_reasons(config)[name]
             values = [None if gone else value for value, gone in zip(values, missing, strict=True)]
         columns[name] = values
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)], reasons

@@ -37,7 +37,8 @@ from sim.world import CheckpointPlane
 class Weighed:
     """Weight rows, and the mean gradient and step that they give.
 
-    `log_q_NV` are the teacher's log-probabilities, None for a label; `weights_N` the a_n of G = sum_n a_n g_n.
+    `log_q_NV` are the teacher's log-probabilities, None for a label or where no teacher speaks; `weights_N` the a_n of
+    G = sum_n a_n g_n.
     """
 
     log_q_NV: Tensor | None
@@ -47,10 +48,12 @@ class Weighed:
     proposed: Step
 
 
-def weighed(point: Linearisation, log_q_NV: Tensor | None, config: Config, moments: Moments) -> Weighed:
+def weighed(
+    point: Linearisation, log_q_NV: Tensor | None, config: Config, moments: Moments, log_ref_NV: Tensor | None = None
+) -> Weighed:
     """The weight rows of a configuration, the mean gradient G and the step that it would take."""
     weights_N = token_weights(point.batch, config.update.aggregation)
-    signal = weigh(point.batch, point.log_p_NV, log_q_NV, config)
+    signal = weigh(point.batch, point.log_p_NV, log_q_NV, config, log_ref_NV)
     gradient = point.pull(signal.rows_NV, weights_N)
     return Weighed(log_q_NV, signal, weights_N, gradient, propose(gradient, config.update, moments))
 
@@ -99,20 +102,19 @@ def observe(
     along_1NV = push("", stack([seen.proposed.step]))
     update = _update(point, seen, norm(toggled.proposed.step), config, basis, along_1NV, checkpoint)
     signal_N = seen.signal.signal_N.double().numpy()
+    share_N = _shares(seen, config, along_1NV, push)
     silent_N = (rows_NV == 0).all(-1).numpy()
     frame = Frame(
         config=config,
         step=step,
         draw=draw,
-        sites=cloud.sites(
-            batch, point.p_NV, seen.signal, seen.log_q_NV, xy_N2, unclipped_N2, _shares(seen, config, along_1NV, push)
-        ),
+        sites=cloud.sites(batch, point.p_NV, seen.signal, seen.log_q_NV, xy_N2, unclipped_N2, share_N),
         rollouts=cloud.rollouts(batch, config),
         update=update,
         measures=Measures(
             density=measures.density(signal_N, silent_N, batch.sequence_N, batch.group_B),
             bias=measures.bias(gram_BB, batch.group_B, _reward_cosine(G, checkpoint)),
-            concentration=Concentration(PENDING, PENDING, PENDING),
+            concentration=Concentration(PENDING, measures.top_share(share_N), PENDING),
             spread=Spread(measures.participation_ratio(gram_BB)),
             mean_norm=PENDING,
         ),

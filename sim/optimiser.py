@@ -64,14 +64,16 @@ def propose(gradient: Gradient, update: Update, moments: Moments) -> Step:
 def token_weights(batch: Batch, aggregation: str) -> Tensor:
     """a_N, by which per-token gradients add up to the mean gradient G = sum_n a_n g_n.
 
-    token: 1 / N; sequence: 1 / (B length of the rollout); constant: 1 / (B longest answer that is allowed).
+    token: 1 / N; sequence: 1 / (B length of the rollout); constant: 1 / (B longest answer that is allowed). Rollouts
+    that rejection sampling drops have weight 0 and count in neither N nor B.
     """
     lengths_B: NDArray[np.int64] = np.array([len(answer) for answer in batch.answers])
-    B, N = len(lengths_B), int(lengths_B.sum())
+    kept_N = batch.kept_B[batch.sequence_N]
+    B, N = max(1, int(batch.kept_B.sum())), max(1, int(kept_N.sum()))
     if aggregation == "token":
-        weights_N = np.full(N, 1 / N)
+        weights_N = np.full(len(kept_N), 1 / N)
     elif aggregation == "sequence":
         weights_N = 1 / (B * lengths_B[batch.sequence_N])
     else:
-        weights_N = np.full(N, 1 / (B * MAX_NEW_TOKENS))
-    return torch.from_numpy(weights_N).float()
+        weights_N = np.full(len(kept_N), 1 / (B * MAX_NEW_TOKENS))
+    return torch.from_numpy(weights_N * kept_N).float()

@@ -4,6 +4,7 @@ The per-token gradient is g_n = sum_v w_n[v] grad log pi(v | s_n). Adding c * pi
 sum_v pi grad log pi = 0; rows are shifted so that a teacher equal to the student gives exactly zero.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,11 +132,44 @@ def forward(log_p_NV: Tensor, log_q_NV: Tensor, clip: Clip) -> Signal:
     return _scaled(q_NV - p_NV, kl_N, clip)
 
 
-def label(log_p_NV: Tensor, token_N: Tensor, clip: Clip) -> Signal:
+def jsd(log_p_NV: Tensor, log_q_NV: Tensor, beta: float, clip: Clip) -> Signal:
+    """Generalised Jensen-Shannon divergence: w = (1 - b) p log(m / p), with the mixture m = b q + (1 - b) p.
+
+    It is b KL(q || m) + (1 - b) KL(p || m).
+    advantage: log m - log p within +-threshold; token scale: min(1, threshold / JSD); entry clamp: an entry
+    b q log(q / m) + (1 - b) p log(p / m) over the threshold gives no gradient, any other its own, which is its w. The
+    divergence goes to 0 at both ends of b, so those are named forward and reverse KL instead.
+
+    Source: Agarwal et al., On-policy distillation of language models (2024).
+    """
+    p_NV, q_NV = log_p_NV.exp(), log_q_NV.exp()
+    # log(m / p) from the log-ratio, so that q = p gives exactly 0; the other form where e^r would overflow.
+    ratio_NV = torch.where(p_NV > 0, log_q_NV - log_p_NV, 0.0)
+    near_NV = torch.log1p(beta * torch.expm1(ratio_NV.clamp(max=1)))
+    far_NV = torch.logaddexp(ratio_NV + math.log(beta), torch.full_like(ratio_NV, math.log1p(-beta)))
+    above_NV = torch.where(ratio_NV > 1, far_NV, near_NV)
+    below_NV = torch.where(q_NV > 0, ratio_NV - above_NV, 0.0)
+    # Where the student gives nothing, m is b q.
+    below_NV = torch.where(p_NV > 0, below_NV, -math.log(beta))
+    entries_NV = beta * q_NV * below_NV - (1 - beta) * p_NV * above_NV
+    kl_N = entries_NV.sum(-1).clamp(min=0)
+    rows_NV = (1 - beta) * p_NV * above_NV
+    if clip.on and clip.kind == "advantage":
+        capped_NV = above_NV.clamp(-clip.threshold, clip.threshold)
+        return Signal((1 - beta) * p_NV * capped_NV, kl_N, kl_N, (capped_NV != above_NV).any(-1))
+    if clip.on and clip.kind == "entry-clamp":
+        return _clamped(rows_NV, entries_NV, torch.zeros_like(rows_NV), kl_N, clip.threshold)
+    return _scaled(rows_NV, kl_N, clip)
+
+
+def label(log_p_NV: Tensor, token_N: Tensor, clip: Clip, weight: str = "one") -> Signal:
     """Forward KL to a label: w = onehot(y); the divergence is the surprise -log p(y).
 
-    A point mass q has the one entry -log p(y). Token scale and entry clamp act on it; the advantage clip
-    bounds the label's ratio q / p by 1 + threshold, which leaves min(1, (1 + threshold) p(y)) of its weight.
+    With `weight` "probability" (DFT) w = p(y) onehot(y), detached: the ascent direction is grad p(y). A point mass q
+    has the one entry -log p(y). Token scale and entry clamp act on it; the advantage clip bounds the label's ratio
+    q / p by 1 + threshold, which leaves min(1, (1 + threshold) p(y)) of its weight.
+
+    Source: DFT is Wu et al., On the generalization of SFT (2025).
     """
     surprise_N = -log_p_NV.gather(-1, token_N[:, None])[:, 0]
     factor_N = torch.ones_like(surprise_N)
@@ -145,7 +179,10 @@ def label(log_p_NV: Tensor, token_N: Tensor, clip: Clip) -> Signal:
         factor_N = (surprise_N <= clip.threshold).to(surprise_N)
     elif clip.on:
         factor_N = ((1 + clip.threshold) * (-surprise_N).exp()).clamp(max=1)
-    return Signal(onehot(token_N, factor_N, log_p_NV), factor_N * surprise_N, surprise_N, factor_N != 1)
+    clipped_N = factor_N != 1
+    if weight == "probability":
+        factor_N = factor_N * (-surprise_N).exp()
+    return Signal(onehot(token_N, factor_N, log_p_NV), factor_N * surprise_N, surprise_N, clipped_N)
 
 
 def onehot(token_N: Tensor, weight_N: Tensor, like_NV: Tensor) -> Tensor:

@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor
 
-from sim.batch import draw_batch
+from sim.batch import Batch, Continuing, draw_batch
 from sim.config import Clip, Config, Plane, Safety
 from sim.errors import Cancelled
 from sim.frame import Frame
-from sim.gradients import Linearisation
+from sim.gradients import Gradient, Linearisation
 from sim.observe import Weighed, observe, require_finite, weighed
 from sim.observe import complete as complete_frame
 from sim.policy import Params
@@ -26,8 +26,8 @@ Cancel = Callable[[], bool]
 
 #: Tokens, padding included, whose forward pass is kept (a thousand take about 25 MB); a batch counts as BATCH at least.
 TOKENS, BATCH = 10_000, 1_250
-STATES = 32
-ANCHOR_EVERY = 25
+STATES, ANCHORS = 32, 64
+ANCHOR_EVERY = 10
 
 
 class Recent(Generic[Value]):
@@ -92,7 +92,7 @@ class Simulator:
         self.world = world
         self._points: Recent[Point] = Recent(TOKENS, Point.cost)
         self._states: Recent[State] = Recent(STATES)
-        self._anchors: Recent[State] = Recent(STATES)
+        self._anchors: Recent[State] = Recent(ANCHORS)
         self._initial = State.initial(world.policies["base"].params)
 
     def frame(self, moment: Moment, complete: bool = True, cancel: Cancel | None = None) -> Frame:
@@ -123,6 +123,30 @@ class Simulator:
                 point.frames.put(config, frame)
         # Not under the lock: norms take long, and read what nobody writes.
         return complete_frame(frame, point.linearisation, seen, cancel) if complete else frame
+
+    def aside(self) -> "Simulator":
+        """A simulator that shares what is remembered of states, and has batches of its own: for a run beside others."""
+        other = Simulator(self.world)
+        other._states, other._anchors = self._states, self._anchors
+        return other
+
+    def remember(self, path: Path, state: State) -> None:
+        """Take a state, as of a run that was interrupted, as what the steps of a path lead to."""
+        self._anchors.put(path.key, state)
+
+    def gradient(self, moment: Moment, cancel: Cancel | None = None) -> tuple[Gradient, Batch]:
+        """The mean gradient G of a moment's batch, and the batch.
+
+        Raises:
+            NonFinite: naming the stage where a number was not finite.
+            Cancelled: if `cancel` says so.
+        """
+        state = self.state(moment.path, cancel)
+        point = self._point(state, moment)
+        with point.lock:
+            seen = self._weighed(point, state, moment, moment.config)
+        require_finite(seen, moment.config)
+        return seen.gradient, point.linearisation.batch
 
     def state(self, path: Path, cancel: Cancel | None = None) -> State:
         """The state after the steps of a path, replayed from the nearest one that is remembered."""
@@ -157,13 +181,19 @@ class Simulator:
 
     def _point(self, state: State, moment: Moment) -> Point:
         """The batch of a moment, linearised at its parameters."""
-        source, seed = moment.config.source, moment.config.seed
-        key = (moment.path.key, seed, source, moment.draw)
+        config = moment.config
+        source, seed, teacher = config.source, config.seed, config.teacher
+        # A teacher that continues the student's answers is part of what the batch is.
+        key = (moment.path.key, seed, source, moment.draw, teacher if _continues(config) else None)
         known = self._points.get(key)
         if known is not None:
             return known
+        continuing = None
+        if _continues(config):
+            speaker = self._speaker(config, state)
+            continuing = Continuing(speaker.model, speaker.params, teacher.context, teacher.continuation)
         model = self.world.policies["base"].model
-        batch = draw_batch(model, state.params, source, seed, moment.step, moment.draw)
+        batch = draw_batch(model, state.params, source, seed, moment.step, moment.draw, continuing)
         return self._points.put(key, Point(Linearisation(model, state.params, batch, source.temperature)))
 
     def _weighed(self, point: Point, state: State, moment: Moment, config: Config) -> Weighed:
@@ -173,34 +203,36 @@ class Simulator:
         known = point.weighed.get(key)
         if known is not None:
             return known
-        log_q_NV = self._teacher(point, state, moment)
-        return point.weighed.put(key, weighed(point.linearisation, log_q_NV, config, state.moments))
+        log_q_NV, log_ref_NV = self._teacher(point, state, moment), self._reference(point, state, moment)
+        return point.weighed.put(key, weighed(point.linearisation, log_q_NV, config, state.moments, log_ref_NV))
 
     def _teacher(self, point: Point, state: State, moment: Moment) -> Tensor | None:
-        """The teacher's log-probabilities at the batch's sites; None for a label."""
+        """The teacher's log-probabilities at the batch's sites; None for a label, and where lambda is 0."""
         config, teacher = moment.config, moment.config.teacher
-        if teacher.policy == "label":
+        if teacher.policy == "label" or teacher.weight == 0:
             return None
-        linearisation = point.linearisation
-        speaker = self._speaker(config, state)
-        if teacher.policy == "self" and teacher.context == "none" and _equal(speaker.params, state.params):
-            # Another forward pass would differ by rounding; the student itself says exactly the same.
-            return linearisation.log_p_NV
         decay = teacher.decay if teacher.parameters == "average" else None
         key = (teacher.policy, teacher.context, teacher.parameters, decay)
+        return self._log_probs(point, state, moment, self._speaker(config, state), teacher.context, key)
+
+    def _reference(self, point: Point, state: State, moment: Moment) -> Tensor | None:
+        """The reference policy's log-probabilities at the batch's sites; None where beta is 0."""
+        if moment.config.reference.beta == 0:
+            return None
+        return self._log_probs(point, state, moment, self.world.policies["base"], "none", ("reference",))
+
+    def _log_probs(
+        self, point: Point, state: State, moment: Moment, speaker: Weights, context: str, key: Hashable
+    ) -> Tensor:
+        linearisation, config = point.linearisation, moment.config
+        if speaker.model == linearisation.model and context == "none" and _equal(speaker.params, state.params):
+            # Another forward pass would differ by rounding; the student itself says exactly the same.
+            return linearisation.log_p_NV
         known = point.teachers.get(key)
         if known is not None:
             return known
-        log_q_NV = teacher_log_probs(
-            speaker.model,
-            speaker.params,
-            linearisation.batch,
-            teacher.context,
-            config.seed,
-            moment.step,
-            moment.draw,
-            config.source.temperature,
-        )
+        at = (config.seed, moment.step, moment.draw, config.source.temperature)
+        log_q_NV = teacher_log_probs(speaker.model, speaker.params, linearisation.batch, context, *at)
         return point.teachers.put(key, log_q_NV)
 
     def _speaker(self, config: Config, state: State) -> Weights:
@@ -212,9 +244,14 @@ class Simulator:
         return Weights(base.model, params)
 
 
+def _continues(config: Config) -> bool:
+    """Whether the teacher writes on from the student's answers."""
+    return config.teacher.divergence == "continuation" and config.teacher.weight > 0
+
+
 def _equal(one: Params, other: Params) -> bool:
     """Whether two policies have the same numbers."""
-    return all(torch.equal(value, other[name]) for name, value in one.items())
+    return one is other or all(torch.equal(value, other[name]) for name, value in one.items())
 
 
 def use_one_thread() -> None:

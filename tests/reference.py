@@ -59,6 +59,8 @@ def make_batch(prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]
         group_B=np.arange(rows) // group_size,
         on_policy_B=np.ones(rows, bool),
         reward_B=np.arange(rows) % 2.0,
+        kept_B=np.ones(rows, bool),
+        labelled_B=np.zeros(rows, bool),
     )
 
 

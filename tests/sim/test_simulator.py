@@ -96,7 +96,6 @@ def test_a_frame_first_shown_without_norms_is_completed_and_not_changed() -> Non
         "sites.norm",
         "measures.mean_norm",
         "measures.concentration.effective_share",
-        "measures.concentration.top1_share",
         "measures.concentration.leave_out_angle",
         "plane.captured_share",
     }
