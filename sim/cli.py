@@ -5,21 +5,15 @@ import json
 import os
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from sim import cli_train
 from sim.cli_weights import weights
-from sim.errors import InvalidInput, NonFinite
-from sim.shell import Guarded, check_target, interruptible, opened, progress, whole
-
-if TYPE_CHECKING:
-    from sim.config import Config
-    from sim.presets import Preset
-    from sim.simulator import Simulator
-
-MAX_DRAW = 2**31 - 1
-MAX_STEPS = 10_000
+from sim.errors import InvalidInput
+from sim.options import MAX_DRAW, MAX_STEPS, Assignments, PresetName, Target, configured, simulator
+from sim.shell import Guarded, check_target, opened, progress, whole
 
 app = typer.Typer(
     cls=Guarded,
@@ -31,14 +25,7 @@ app = typer.Typer(
 )
 app.add_typer(weights, name="weights")
 
-PresetName = Annotated[str, typer.Argument(help="A preset's name, or a JSON file.", show_default=False)]
-Assignments = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Replace a setting, as in clip.on=true or lambda=0.5; repeatable."),
-]
-Target = Annotated[
-    str | None, typer.Option("--json", metavar="FILE", help="Write JSON to a file, or to standard output with -.")
-]
+cli_train.register(app)
 
 
 def main() -> None:
@@ -85,19 +72,19 @@ def frame(
     target: Target = None,
 ) -> None:
     """Measure one frame and show its readings and its verdict."""
-    loaded, config = _configured(preset, assignments)
+    loaded, config = configured(preset, assignments)
     if target is not None:
         check_target("--json", target)
     from sim.timeline import Moment
 
-    simulator, moment = _simulator(), Moment(config)
+    engine, moment = simulator(), Moment(config)
     if step:
         with progress(step, "steps", "step") as bar:
             for _ in range(step):
                 moment = moment.next_step()
-                simulator.state(moment.path)
+                engine.state(moment.path)
                 bar.update()
-    measured = simulator.frame(replace(moment, draw=draw))
+    measured = engine.frame(replace(moment, draw=draw))
     if target is None:
         from sim.report import frame_report
 
@@ -105,44 +92,6 @@ def frame(
     else:
         with opened("--json", target) as file:
             file.write(measured.dumps().encode())
-
-
-@app.command()
-def train(
-    preset: PresetName,
-    steps: Annotated[int, typer.Option(parser=whole(1, MAX_STEPS), metavar="N", help="Updates to take.")],
-    every: Annotated[
-        int, typer.Option(parser=whole(1, MAX_STEPS), metavar="K", help="Updates between two records.")
-    ] = 1,
-    assignments: Assignments = None,
-    target: Target = None,
-) -> None:
-    """Really take steps and record what becomes of the model.
-
-    Each record has accuracy, entropy, KL from the start, kept skills, update ratio and verdict.
-    """
-    _, config = _configured(preset, assignments)
-    if every > steps:
-        raise InvalidInput([f"--every: got {every}, allowed 1 to {steps}, which is --steps"])
-    if target is not None:
-        check_target("--json", target)
-    from sim.report import record_header, record_row
-    from sim.train import train as records
-
-    simulator = _simulator()
-    with opened("--json", target or "-") as file, progress(steps, "training", "step") as bar:
-
-        def write(line: str) -> None:
-            with bar.external_write_mode(file=sys.stdout):
-                file.write(f"{line}\n".encode())
-                file.flush()
-
-        if target is None:
-            write(record_header())
-        with interruptible() as cancel:
-            for record in records(simulator, config, steps, every, lambda done: bar.update(done - bar.n), cancel):
-                value = record.to_json()
-                write(record_row(value) if target is None else _json_line(value))
 
 
 @app.command()
@@ -208,31 +157,6 @@ def serve(
         os.environ["PYTHONPATH"] = f"{known}{os.pathsep}{folder.parent}" if known else str(folder.parent)
     # Replaces this process, so that signals reach the server itself.
     os.execv(sys.executable, command + ["--show"] * show)
-
-
-def _configured(preset: str, assignments: list[str] | None) -> "tuple[Preset, Config]":
-    from sim.presets import load_preset, override
-
-    loaded = load_preset(preset)
-    return loaded, override(loaded.config, assignments or [])
-
-
-def _json_line(record: dict[str, Any]) -> str:
-    try:
-        return json.dumps(record, allow_nan=False, ensure_ascii=False)
-    except ValueError:
-        raise NonFinite(
-            f"record of step {record['step']}: a number is not finite; take smaller steps, or fewer"
-        ) from None
-
-
-def _simulator() -> "Simulator":
-    from sim.simulator import Simulator, use_one_thread
-    from sim.world import World
-
-    # More threads would add in another order, and the same command has to give the same bytes.
-    use_one_thread()
-    return Simulator(World.load())
 
 
 if __name__ == "__main__":

@@ -32,6 +32,20 @@ _ROWS = (
     ("length shown by the plane", "plane.captured_share", None),
 )
 
+# A training table's columns with their widths: 110 characters with the longest verdict.
+_COLUMNS = (
+    ("step", 6),
+    ("accuracy", 9),
+    ("entropy", 9),
+    ("KL", 9),
+    ("facts", 8),
+    ("copying", 9),
+    ("ratio", 9),
+    ("density", 9),
+    ("bias", 10),
+    ("top 1 %", 10),
+)
+
 
 def frame_report(frame: Frame, title: str) -> str:
     """The verdict, the readings with their words, and the strongest tokens of a frame."""
@@ -53,7 +67,7 @@ def number(value: Reading | None) -> str:
 
 def record_header() -> str:
     """The line above a training table's rows."""
-    return _record_line(("step", "accuracy", "entropy", "KL", "facts", "copying", "ratio"), "verdict")
+    return _record_line([name for name, _ in _COLUMNS], "verdict")
 
 
 def record_row(record: Mapping[str, Any]) -> str:
@@ -63,7 +77,7 @@ def record_row(record: Mapping[str, Any]) -> str:
         *(record[key] for key in ("task_accuracy", "entropy", "kl_from_start")),
         kept["facts"],
         kept["copying"],
-        record["update_ratio"],
+        *(record[key] for key in ("update_ratio", "density", "bias", "concentration")),
     ]
     return _record_line([str(record["step"]), *map(number, values)], str(record["verdict"]))
 
@@ -83,7 +97,8 @@ def table(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
 
 
 def _record_line(values: Sequence[str], verdict: str) -> str:
-    return "".join(value.rjust(10) for value in values) + f"  {verdict}"
+    cells = (value.rjust(width) for value, (_, width) in zip(values, _COLUMNS, strict=True))
+    return "".join(cells) + f"  {verdict}".rstrip()
 
 
 def _readings(frame: Frame) -> str:

@@ -3,7 +3,7 @@
 import json
 import os
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,15 +23,17 @@ from sim.state import State
 FORMAT = 1
 #: A checkpoint holds four copies of the parameters, three megabytes; a file far beyond that is something else.
 MAX_BYTES = 64_000_000
+MAX_LINE = 100_000
 
 _PARTS = ("params", "average", "mean", "square")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state after `step` steps of a run; `key` is its path's, `settings` are its plan's."""
+    """The state after `step` steps and `records` records of a run; `key` is its path's, `settings` are its plan's."""
 
     step: int
+    records: int
     key: str
     settings: dict[str, Any]
     state: State
@@ -73,6 +75,7 @@ def save_checkpoint(file: pathlib.Path, checkpoint: Checkpoint) -> None:
     about = {
         "format": FORMAT,
         "step": checkpoint.step,
+        "records": checkpoint.records,
         "key": checkpoint.key,
         "count": state.moments.count,
         "settings": checkpoint.settings,
@@ -106,11 +109,11 @@ def load_checkpoint(file: pathlib.Path, like: Params) -> Checkpoint:
         if isinstance(error, GradcloudError):
             raise
         raise InvalidInput([_refused(file, f"is not whole ({str(error)[:120]})")]) from None
-    step, count, key, settings = _about(file, about)
+    (step, records, count), key, settings = _about(file, about)
     params, average, mean, square = (_part(file, tensors, part, like) for part in _PARTS)
     if len(tensors) != len(_PARTS) * len(like):
         raise InvalidInput([_refused(file, "holds tensors that no run has")])
-    return Checkpoint(step, key, settings, State(params, average, Moments(count, mean, square)))
+    return Checkpoint(step, records, key, settings, State(params, average, Moments(count, mean, square)))
 
 
 def discard(file: pathlib.Path) -> None:
@@ -119,50 +122,53 @@ def discard(file: pathlib.Path) -> None:
     _draft(file).unlink(missing_ok=True)
 
 
-def records_length(file: pathlib.Path, steps: Sequence[int]) -> int:
-    """The bytes that the records of these steps, one a line, take at the beginning of a file.
+def records_length(file: pathlib.Path, checkpoint: Checkpoint) -> int:
+    """The bytes that the records up to a checkpoint, one a line, take at the beginning of a file.
 
     Raises:
-        InvalidInput: if the file does not begin with exactly these.
+        InvalidInput: if the last of them is not of the checkpoint's step.
     """
-    length = 0
     try:
-        with file.open("rb") as lines:
-            for step in steps:
-                line = lines.readline()
-                if not line.endswith(b"\n") or not _is_record(line, step):
-                    raise InvalidInput(
-                        [f"{file}: has no record of step {step}, which the checkpoint goes on from; begin the run anew"]
-                    )
-                length += len(line)
+        with file.open("rb") as opened:
+            lines = [opened.readline(MAX_LINE) for _ in range(min(checkpoint.records, checkpoint.step + 1))]
     except OSError as error:
         raise InvalidInput([f"{file}: cannot be read ({error.strerror}); begin the run anew"]) from None
-    return length
+    if not lines or not all(line.endswith(b"\n") for line in lines) or _step(lines[-1]) != checkpoint.step:
+        raise InvalidInput(
+            [f"{file}: line {checkpoint.records} is not the record of step {checkpoint.step}; begin the run anew"]
+        )
+    return sum(map(len, lines))
 
 
-def _is_record(line: bytes, step: int) -> bool:
+def _step(line: bytes) -> Any:
     try:
         value = parse_json(line)
     except InvalidInput:
-        return False
-    return isinstance(value, dict) and type(value.get("step")) is int and value["step"] == step
+        return None
+    return value.get("step") if isinstance(value, dict) else None
 
 
-def _about(file: pathlib.Path, text: str) -> tuple[int, int, str, dict[str, Any]]:
-    """Step, Adam's count, key and settings."""
-    if not text:
-        raise InvalidInput([_refused(file, "does not say what it is of")])
+def _about(file: pathlib.Path, text: str) -> tuple[tuple[int, int, int], str, dict[str, Any]]:
+    """Step, records and Adam's count; the path's key; the settings."""
     try:
         value = parse_json(text, str(file))
     except InvalidInput:
-        raise InvalidInput([_refused(file, "does not say what it is of")]) from None
-    if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise InvalidInput([_refused(file, "is of another version of gradcloud")])
-    step, count, key, settings = (value.get(name) for name in ("step", "count", "key", "settings"))
-    whole = all(type(number) is int and number >= 0 for number in (step, count))
-    if not whole or not isinstance(key, str) or not isinstance(settings, dict):
+        value = None
+    if not isinstance(value, dict):
         raise InvalidInput([_refused(file, "does not say what it is of")])
-    return step, count, key, settings  # type: ignore[return-value]
+    if value.get("format") != FORMAT:
+        raise InvalidInput([_refused(file, "is of another version of gradcloud")])
+    key, settings = value.get("key"), value.get("settings")
+    if not isinstance(key, str) or not isinstance(settings, dict):
+        raise InvalidInput([_refused(file, "does not say what it is of")])
+    return (_count(file, value, "step"), _count(file, value, "records"), _count(file, value, "count")), key, settings
+
+
+def _count(file: pathlib.Path, value: dict[str, Any], name: str) -> int:
+    found = value.get(name)
+    if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+        raise InvalidInput([_refused(file, f"has no {name}")])
+    return found
 
 
 def _part(file: pathlib.Path, tensors: dict[str, Tensor], part: str, like: Params) -> Params:

@@ -92,6 +92,15 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+def share(text: str | float) -> float:
+    """An option's number from 0 to 1."""
+    # Defaults arrive as numbers.
+    digits = str(text)
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,18})?", digits) or float(digits) > 1:
+        raise typer.BadParameter(f"got {shown(digits)[1:-1]}, allowed a number, 0 to 1, as in 0.5")
+    return float(digits)
+
+
 def check_target(option: str, target: str, stdout: bool = True) -> None:
     """Refuse, before any work is done, a file that cannot be written; ``-`` is standard output if that will do."""
     path = Path(target)
@@ -127,11 +136,11 @@ def opened(option: str, target: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def progress(total: int | None, label: str, unit: str) -> Any:
-    """A progress bar on stderr; ``update(n)`` moves it, and it is a context manager."""
+def progress(total: int | None, label: str, unit: str, done: int = 0) -> Any:
+    """A progress bar on stderr that begins at `done`; ``update(n)`` moves it, and it is a context manager."""
     from tqdm import tqdm
 
-    return tqdm(total=total, desc=label, unit=unit, file=sys.stderr, dynamic_ncols=True)
+    return tqdm(total=total, initial=done, desc=label, unit=unit, file=sys.stderr, dynamic_ncols=True)
 
 
 def _said(problems: list[str], status: int) -> typer.Exit:

@@ -136,7 +136,7 @@ def train(
         progress: called with the steps taken, over all phases, after each.
         cancel: asked now and then.
         then: further phases; each goes on from parameters, moving average and moments of the one before.
-        measures: whether a record has the readings of the next update; without them a run is several times quicker.
+        measures: whether a record has the readings of the next update; no frame is made without.
         rule: the share of the start's accuracy, or of a kept skill's, below which the run has collapsed.
         stop: whether the run ends at its first collapsed record.
         begin: steps taken before; the run's start, step 0, is at their end. KL stays that from the checkpoint.
@@ -164,10 +164,10 @@ def _records(
 ) -> Iterator[Record]:
     model, checkpoint = simulator.world.policies["base"].model, simulator.world.policies["base"].params
     first: Evaluation | None = None
-    step, path = 0, plan.begin
+    step, path, recorded = 0, plan.begin, 0
     if resume is not None:
         first = evaluate(model, simulator.state(path, cancel).params, checkpoint)
-        step, path = resume.step, plan.path(resume.step)
+        step, path, recorded = resume.step, plan.path(resume.step), resume.records
         simulator.remember(path, resume.state)
     while True:
         if plan.recorded(step) and (resume is None or step > resume.step):
@@ -177,11 +177,12 @@ def _records(
             if plan.measures:
                 frame = simulator.frame(Moment(plan.config(step), path), complete=False, cancel=cancel)
             record = _record(step, now, collapsed(first, now, plan.rule), frame)
+            recorded += 1
             yield record
             if plan.stop and record.collapsed:
                 return
             if save is not None and step < plan.total:
-                save(Checkpoint(step, path.key, plan.settings(), simulator.state(path, cancel)))
+                save(Checkpoint(step, recorded, path.key, plan.settings(), simulator.state(path, cancel)))
         if step == plan.total:
             return
         path = path.then(plan.config(step), 0)

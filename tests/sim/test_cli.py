@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 from sim import cli
 from sim.errors import NonFinite, WeightsError
 from sim.presets import builtin, dumps_preset, json_schema, names, override
+from sim.train import rule_in_words
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--set", "source.prompts=2", "--set", "source.group_size=4")
@@ -139,6 +140,15 @@ def test_bad_input_is_named_on_stderr_with_status_2(command: list[str], argument
         (["train", "sft-fan", "--steps", "true"], "got true, allowed"),
         (["train", "sft-fan", "--steps", "4", "--every", "0"], "got 0, allowed"),
         (["train", "sft-fan", "--steps", "4", "--every", "5"], "--every: got 5, allowed 1 to 4"),
+        (["train", "sft-fan", "--steps", "4", "--collapse", "1.5"], "got 1.5, allowed a number, 0 to 1"),
+        (["train", "sft-fan", "--steps", "4", "--collapse", "nan"], "got nan, allowed a number"),
+        (["train", "sft-fan", "--steps", "4", "--collapse", "-0.1"], "got -0.1, allowed a number"),
+        (["train", "sft-fan", "--steps", "4", "--then", "rl-small-batch"], "allowed PRESET:STEPS with 1 to 10000"),
+        (["train", "sft-fan", "--steps", "4", "--then", "rl-small-batch:0"], 'got "rl-small-batch:0", allowed PRESET'),
+        (["train", "sft-fan", "--steps", "4", "--then", "rl-smal-batch:1"], 'did you mean "rl-small-batch"?'),
+        (["train", "sft-fan", "--steps", "4", *["--then", "sft-fan:1"] * 21], "--then: got 21, allowed at most 20"),
+        (["train", "sft-fan", "--steps", "4", "--resume"], "--resume: got no file, allowed with --json FILE"),
+        (["train", "sft-fan", "--steps", "4", "--resume", "--json", "-"], "--resume: got no file"),
         (["train", "sft-fan"], "--steps"),
         (["serve", "--port", "0"], "got 0, allowed a whole number, 1 to 65535"),
         (["fram"], "frame"),
@@ -301,9 +311,13 @@ def test_training_writes_a_json_line_a_record_and_shows_progress_on_stderr(tmp_p
 
 
 def test_without_json_training_is_a_table() -> None:
-    result = run("train", "opd-same-family", *SMALL, "--steps", "1")
+    result = run("train", "opd-same-family", *SMALL, "--steps", "1", "--collapse", "0.25")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.split()[:2] == ["step", "accuracy"]
+    rule, header, *rows = result.stdout.splitlines()
+    assert rule == rule_in_words(0.25)
+    assert header.split()[:2] == ["step", "accuracy"]
+    assert [row.split()[0] for row in rows] == ["0", "1"]
+    assert all(len(row) <= 110 for row in rows)
 
 
 def test_an_interrupted_training_keeps_the_lines_it_wrote() -> None:

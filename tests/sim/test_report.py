@@ -55,7 +55,7 @@ def frame(count: int = 15) -> Frame:
         step=2,
         draw=3,
         sites=sites(count),
-        rollouts=(Rollout("ask", "so", 1.0, 0.0, 0, True),) * 64,
+        rollouts=(Rollout("ask", "so", 1.0, 0.0, 0, True, True),) * 64,
         update=UpdateReadings(0.5, -0.1, 2.0, 1.0, 0.012345, 0.02, 1.5, 1.3333333, 0.25, 0.75),
         measures=Measures(
             density=Density(0.5, 0.9, 0.0),
@@ -132,10 +132,13 @@ def test_a_record_stands_under_its_headings() -> None:
         "kl_from_start": 0.001,
         "kept_skills": {"facts": 1.0, "copying": 0.75},
         "update_ratio": None,
+        "density": 0.987,
+        "bias": -1.2345e-05,
+        "concentration": 0.5,
         "verdict": "no signal",
     }
     header, row = report.record_header(), report.record_row(record)
-    assert row.split() == ["50", "0.5", "0.41", "0.001", "1", "0.75", "-", "no", "signal"]
+    assert row.split() == ["50", "0.5", "0.41", "0.001", "1", "0.75", "-", "0.987", "-1.23e-05", "0.5", "no", "signal"]
     assert header.index("ratio") + len("ratio") == row.index("-") + 1
     assert header.index("verdict") == row.index("no signal")
 
