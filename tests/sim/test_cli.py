@@ -13,9 +13,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from sim import cli
+from sim import train as trained
 from sim.errors import NonFinite, WeightsError
 from sim.presets import builtin, dumps_preset, json_schema, names, override
-from sim.train import rule_in_words
+from sim.train import evaluate, rule_in_words
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--set", "source.prompts=2", "--set", "source.group_size=4")
@@ -298,6 +299,13 @@ def test_without_json_a_frame_is_a_short_table() -> None:
     assert "nan" not in result.stdout
 
 
+@pytest.fixture
+def few_rollouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evaluations of 8 rollouts, so that a run of a few steps is quick."""
+    monkeypatch.setattr(trained, "evaluate", lambda model, params, start: evaluate(model, params, start, 8))
+
+
+@pytest.mark.usefixtures("few_rollouts")
 def test_training_writes_a_json_line_a_record_and_shows_progress_on_stderr(tmp_path: Path) -> None:
     result = run("train", "opd-same-family", *SMALL, "--steps", "4", "--every", "2", "--json", "-")
     assert result.exit_code == 0, result.stderr
@@ -310,6 +318,7 @@ def test_training_writes_a_json_line_a_record_and_shows_progress_on_stderr(tmp_p
     assert path.read_bytes() == result.stdout_bytes
 
 
+@pytest.mark.usefixtures("few_rollouts")
 def test_without_json_training_is_a_table() -> None:
     result = run("train", "opd-same-family", *SMALL, "--steps", "1", "--collapse", "0.25")
     assert result.exit_code == 0, result.stderr
@@ -318,6 +327,93 @@ def test_without_json_training_is_a_table() -> None:
     assert header.split()[:2] == ["step", "accuracy"]
     assert [row.split()[0] for row in rows] == ["0", "1"]
     assert all(len(row) <= 110 for row in rows)
+
+
+@pytest.mark.usefixtures("few_rollouts")
+@pytest.mark.parametrize("name", names())
+def test_every_preset_can_be_trained(name: str) -> None:
+    result = run("train", name, *SMALL, "--steps", "1", "--fast", "--json", "-")
+    assert result.exit_code == 0, result.stderr
+    first, last = [json.loads(line) for line in result.stdout.splitlines()]
+    assert (first["step"], last["step"]) == (0, 1)
+    assert (first["kl_from_start"], first["update_ratio"], first["verdict"]) == (0, None, "")
+
+
+@pytest.mark.usefixtures("few_rollouts")
+def test_phases_follow_each_other_and_the_settings_asked_for_are_the_firsts() -> None:
+    arguments = ("train", "sft-fan", *SMALL, "--steps", "1", "--fast", "--json", "-", "--then", "rl-small-batch:1")
+    result = run(*arguments, "--then", "opd-same-family:1", "--every", "3")
+    assert result.exit_code == 0, result.stderr
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    first = override(builtin("sft-fan").config, ["source.prompts=2", "source.group_size=4"])
+    then = [trained.Phase(builtin(name).config, 1) for name in ("rl-small-batch", "opd-same-family")]
+    assert found == [
+        record.to_json() for record in trained.train(cli.simulator(), first, 1, 3, then=then, measures=False)
+    ]
+
+
+@pytest.mark.usefixtures("few_rollouts")
+def test_a_run_may_stop_where_it_meets_the_rule() -> None:
+    wild = (
+        "train",
+        "sft-foreign-style",
+        *SMALL,
+        "--set",
+        "update.step_size=100",
+        "--steps",
+        "9",
+        "--fast",
+        "--json",
+        "-",
+    )
+    ended = [json.loads(line)["collapsed"] for line in run(*wild, "--stop").stdout.splitlines()]
+    assert ended == [False, True]
+    never = run(*wild[:-3], "--steps", "2", "--fast", "--json", "-", "--stop", "--collapse", "0")
+    assert [json.loads(line)["collapsed"] for line in never.stdout.splitlines()] == [False] * 3
+
+
+@pytest.mark.usefixtures("few_rollouts")
+@pytest.mark.parametrize("more", [[], ["--set", "update.optimiser=adam", "--set", "update.step_size=0.0003"]])
+def test_a_resumed_run_gives_the_bytes_of_one_that_was_never_interrupted(
+    more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, path = tmp_path / "whole.jsonl", tmp_path / "run.jsonl"
+    arguments = ("train", "opd-same-family", *SMALL, *more, "--steps", "4", "--every", "2", "--json")
+    assert run(*arguments, str(whole)).exit_code == 0
+    assert sorted(tmp_path.iterdir()) == [whole]
+
+    def interrupted(*given: Any) -> Any:
+        # At the evaluation of step 4: the checkpoint is that of step 2.
+        if len(path.read_bytes().splitlines()) == 2:
+            raise KeyboardInterrupt
+        return evaluate(*given, 8)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trained, "evaluate", interrupted)
+        result = run(*arguments, str(path))
+    assert result.exit_code == 130
+    said = [line for line in result.stderr.splitlines() if line][-2:]
+    assert said == ["kept up to step 2 of 4; the same command with --resume goes on", "interrupted"]
+    assert path.read_bytes() == b"".join(whole.read_bytes().splitlines(keepends=True)[:2])
+    with path.open("ab") as file:
+        file.write(b'{"step": 4, "task_acc')  # what a process that was killed may leave
+    other = run(*arguments, str(path), "--resume", "--every", "1")
+    assert errors(other) == [
+        "checkpoint: every: the run was begun with 2, got 1; ask for the same, or begin the run anew"
+    ]
+    assert run(*arguments, str(path), "--resume").exit_code == 0
+    assert path.read_bytes() == whole.read_bytes()
+    assert sorted(tmp_path.iterdir()) == [path, whole]
+    done = run(*arguments, str(path), "--resume")
+    assert done.exit_code == 2
+    assert "the run is complete, or was never begun" in errors(done)[0]
+    assert path.read_bytes() == whole.read_bytes()
+
+
+def test_a_run_into_what_is_no_file_leaves_no_checkpoint() -> None:
+    from sim.cli_train import _beside
+
+    assert _beside(None) is _beside("-") is _beside(os.devnull) is None
 
 
 def test_an_interrupted_training_keeps_the_lines_it_wrote() -> None:

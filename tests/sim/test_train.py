@@ -10,10 +10,20 @@ import torch
 
 from sim import train as runs
 from sim.config import Config, Source, Teacher, Update
-from sim.errors import Cancelled
+from sim.errors import Cancelled, NonFinite
 from sim.language import KINDS, LETTERS, VALUES
-from sim.timeline import Moment
-from sim.train import Evaluation, Record, collapsed, evaluate, kept_skills, train
+from sim.timeline import Moment, Path
+from sim.train import (
+    Evaluation,
+    Phase,
+    Record,
+    collapse_step,
+    collapsed,
+    evaluate,
+    kept_skills,
+    rule_in_words,
+    train,
+)
 from sim.world import Weights, World
 from tests import reference as slow
 from tests.shipped import HINTED, SFT, changed, fresh
@@ -25,6 +35,8 @@ def base() -> Weights:
 
 
 GENTLE = changed(HINTED, update={"step_size": 0.01})
+WILD = changed(SFT, source={"data_style": "foreign"}, update={"step_size": 100.0})
+ADAM = changed(SFT, update={"step_size": 0.0003, "optimiser": "adam"})
 WHOLE = Evaluation(0.5, 0.4, 0.0, {"facts": 1.0, "copying": 1.0}, 17.0)
 
 
@@ -36,6 +48,13 @@ def few_rollouts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(config: Config = GENTLE, steps: int = 4, every: int = 1) -> list[Record]:
     return list(train(fresh(), config, steps, every))
+
+
+def walked(config: Config, steps: int) -> Path:
+    path = Path()
+    for _ in range(steps):
+        path = path.then(config, 0)
+    return path
 
 
 def test_a_run_reports_its_start_every_so_many_steps_and_its_end() -> None:
@@ -53,8 +72,12 @@ def test_a_run_is_the_same_twice_and_however_often_it_reports() -> None:
 def test_a_run_takes_the_steps_that_the_timeline_takes() -> None:
     simulator, moment = fresh(), Moment(GENTLE)
     for record in train(simulator, GENTLE, 2):
-        found = fresh().frame(moment, complete=False)
+        found = fresh().frame(moment)
         assert record.update_ratio == found.update.ratio
+        assert record.density == found.measures.density.within_share
+        assert record.bias == found.measures.bias.coherence
+        assert record.concentration == found.measures.concentration.top1_share
+        assert record.verdict == found.verdict.word
         now = evaluate(base().model, fresh().state(moment.path).params, base().params, 32)
         assert record.kl_from_start == now.kl_from_start
         assert record.task_accuracy == now.task_accuracy
@@ -93,7 +116,7 @@ def test_a_record_is_plain_json() -> None:
 
 def test_a_batch_without_a_signal_has_no_ratio() -> None:
     record = run(Config(source=Source(prompts=1, group_size=1), teacher=Teacher(weight=0)), steps=0)[0]
-    assert record.update_ratio is None
+    assert (record.update_ratio, record.concentration) == (None, None)
     assert record.verdict == "no signal"
 
 
@@ -120,9 +143,98 @@ def test_collapse_is_half_of_what_the_run_started_with(now: Evaluation, verdict:
     assert collapsed(WHOLE, now) == verdict
 
 
+@pytest.mark.parametrize(("rule", "verdict"), [(0.0, False), (0.5, False), (0.52, False), (0.53, True), (1.0, True)])
+def test_another_rule_is_another_share_of_the_start(rule: float, verdict: bool) -> None:
+    assert collapsed(WHOLE, replace(WHOLE, task_accuracy=0.26), rule) == verdict
+    assert f"below {rule:g} of" in rule_in_words(rule)
+
+
+def record(step: int, accuracy: float, facts: float = 1.0) -> Record:
+    return Record(step, accuracy, 0.4, 0.0, {"facts": facts}, 17.0, None, None, None, None, False, "")
+
+
+def test_the_step_of_a_collapse_is_read_off_the_records_under_any_rule() -> None:
+    records = [record(0, 0.4), record(10, 0.9), record(20, 0.3), record(30, 0.1), record(40, 0.5, facts=0.0)]
+    assert collapse_step(records) == 30
+    assert collapse_step(records, 0.8) == 20
+    assert collapse_step(records, 0.2) == 40
+    assert collapse_step(records[:3]) is None
+    assert collapse_step(records, 0) is None
+    assert collapse_step([]) is None
+
+
+def test_collapse_is_judged_on_each_record_by_itself() -> None:
+    records = run(WILD, steps=2)
+    assert [each.collapsed for each in records] == [collapsed(records[0], each) for each in records]
+    assert [each.verdict == "collapsed" for each in records] == [each.collapsed for each in records]
+    assert collapse_step(records) == 1
+
+
 def test_a_run_that_wrecks_the_policy_is_called_collapsed() -> None:
-    wild = changed(SFT, source={"data_style": "foreign"}, update={"step_size": 100.0})
-    assert run(wild, steps=2, every=2)[-1].verdict == "collapsed"
+    assert run(WILD, steps=2, every=2)[-1].verdict == "collapsed"
+
+
+def test_a_run_may_end_at_its_first_collapsed_record() -> None:
+    whole = run(WILD, steps=2)
+    assert list(train(fresh(), WILD, 2, stop=True)) == whole[:2]
+    gentle = run(steps=1)
+    assert list(train(fresh(), GENTLE, 1, stop=True)) == gentle
+
+
+def test_a_second_phase_goes_on_from_where_the_first_one_ended() -> None:
+    done: list[int] = []
+    two = list(train(fresh(), ADAM, 2, progress=done.append, then=[Phase(GENTLE, 1), Phase(ADAM, 1)]))
+    assert [each.step for each in two] == [0, 1, 2, 3, 4]
+    assert done == [1, 2, 3, 4]
+    assert two[:2] == run(ADAM, steps=2)[:2]
+    path = Path()
+    for config in (ADAM, ADAM, GENTLE, ADAM):
+        path = path.then(config, 0)
+    end = fresh().state(path)
+    assert end.moments.count == 3
+    assert two[4].kl_from_start == evaluate(base().model, end.params, base().params, 32).kl_from_start
+    assert two[2].update_ratio == fresh().frame(Moment(GENTLE, walked(ADAM, 2)), complete=False).update.ratio
+
+
+def test_every_phase_has_a_record_at_its_end() -> None:
+    found = train(fresh(), GENTLE, 1, 10, then=[Phase(GENTLE, 1), Phase(GENTLE, 0)], measures=False)
+    assert [each.step for each in found] == [0, 1, 2]
+
+
+def test_a_run_that_begins_later_counts_from_there_and_keeps_its_distance_from_the_checkpoint() -> None:
+    whole = run(steps=3)
+    later = list(train(fresh(), GENTLE, 1, begin=walked(GENTLE, 2)))
+    assert later == [replace(each, step=each.step - 2) for each in whole[2:]]
+    assert later[0].kl_from_start > 0
+
+
+def test_a_run_that_begins_collapsed_is_judged_by_its_own_start() -> None:
+    whole = list(train(fresh(), WILD, 1, then=[Phase(GENTLE, 1)], measures=False))
+    later = list(train(fresh(), GENTLE, 1, begin=walked(WILD, 1), measures=False))
+    assert [each.collapsed for each in whole] == [False, True, True]
+    assert not later[0].collapsed
+    assert later[0].task_accuracy == whole[1].task_accuracy
+
+
+def test_without_measures_no_frame_is_made_and_the_policy_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = run(steps=2)
+    simulator = fresh()
+    monkeypatch.setattr(simulator, "frame", None)
+    bare = list(train(simulator, GENTLE, 2, measures=False))
+    nothing = {"update_ratio": None, "density": None, "bias": None, "concentration": None, "verdict": ""}
+    assert bare == [replace(each, **nothing) for each in measured]  # type: ignore[arg-type]
+
+
+def test_without_measures_a_collapse_is_still_named() -> None:
+    assert [each.verdict for each in train(fresh(), WILD, 1, measures=False)] == ["", "collapsed"]
+
+
+def test_a_run_that_does_not_stay_finite_keeps_what_it_recorded() -> None:
+    found: list[Record] = []
+    with pytest.raises(NonFinite, match="is not finite"):
+        found.extend(train(fresh(), WILD, 10))
+    assert found[:2] == run(WILD, steps=1)
+    assert len(found) < 10
 
 
 def test_entropy_and_divergence_are_those_of_the_policys_own_rollouts() -> None:
