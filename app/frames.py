@@ -13,6 +13,7 @@ import torch
 
 from sim.errors import Cancelled
 from sim.frame import Frame
+from sim.simulator import Simulator
 from sim.timeline import Moment
 
 #: Sites that the cache holds in all; a site takes about a quarter of a kilobyte.
@@ -24,6 +25,10 @@ class Renderer(Protocol):
 
     def frame(self, moment: Moment, complete: bool = True, cancel: Callable[[], bool] | None = None) -> Frame:
         """The frame of a moment; without `complete`, all that needs no norms."""
+        ...
+
+    def aside(self) -> Simulator:
+        """A simulator for steps that are taken beside all this."""
         ...
 
 
@@ -89,6 +94,19 @@ class Frames:
         """Begin to compute a frame that somebody is likely to ask for; waits for nothing."""
         self._join(moment, complete=True)
 
+    def renderer(self) -> Renderer:
+        """What makes the frames; made now if need be, which takes seconds and is not for the event loop."""
+        with self._making:
+            if self._renderer is None:
+                self._renderer = self._make()
+            return self._renderer
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for a picture; who only waits for its norms does not count."""
+        with self._lock:
+            return any(job.waiting for (_, complete), job in self._jobs.items() if not complete)
+
     def close(self) -> None:
         """Stop the threads; for tests."""
         for pool in self._pools.values():
@@ -110,7 +128,7 @@ class Frames:
         frame, failure = None, None
         try:
             if job.waiting:
-                frame = self._made().frame(moment, key[1], lambda: job.waiting == 0)
+                frame = self.renderer().frame(moment, key[1], lambda: job.waiting == 0)
         except Cancelled:
             pass
         except BaseException as error:
@@ -124,12 +142,6 @@ class Frames:
             job.future.set_exception(failure)
         else:
             job.future.set_result(frame)
-
-    def _made(self) -> Renderer:
-        with self._making:
-            if self._renderer is None:
-                self._renderer = self._make()
-            return self._renderer
 
     def _keep(self, key: str, frame: Frame) -> None:
         held = self._frames.get(key)

@@ -104,6 +104,10 @@ class Session(param.Parameterized):
         moment = self.timeline.current.moment.next_step()
         self._arrived(self.timeline.act("step", f"step {moment.step} taken", moment), "Taking the step")
 
+    def visit(self, label: str, moment: Moment) -> None:
+        """Go to a moment that was reached elsewhere, as a step of the log."""
+        self._arrived(self.timeline.act("step", label, moment), "Going to that step")
+
     def back(self) -> None:
         """Return to the event before this one."""
         self._arrived(self.timeline.back(), "Going back")

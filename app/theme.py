@@ -11,6 +11,8 @@ MUTED = "#62676d"
 CLOUD = "#7d838a"
 HAIR = "#e4e3de"
 PAPER = "#fdfdfb"
+#: The two runs of a look-ahead, one of them dashed.
+RUN_A, RUN_B = INK, "#9B4F96"
 
 #: The type scale; on a wall it grows with the page. `DRAWN` and `NAMED` are for text on the picture's canvas.
 SMALL, BODY, LARGE = "var(--small)", "var(--body)", "var(--large)"
@@ -57,11 +59,12 @@ LAYOUT = """
   display: grid !important; width: 100%; box-sizing: border-box; padding: 0 18px; column-gap: 20px;
   grid-template-columns: minmax(212px, 17.5vw) 50vw minmax(0, 1fr);
   grid-template-rows: 40px min(50vw, max(360px, calc(100vh - 80px))) 40px auto;
-  grid-template-areas: "menu menu menu" "dials plane side" "dials player side" "lesson lesson lesson";
+  grid-template-areas: "menu menu menu" "dials plane side" "dials player side" "ahead ahead ahead"
+    "lesson lesson lesson";
 }
 :host > * { min-width: 0; margin: 0 !important; width: auto !important; }
 .menu { grid-area: menu; } .dials { grid-area: dials; } .plane { grid-area: plane; } .player { grid-area: player; }
-.side { grid-area: side; } .lesson { grid-area: lesson; }
+.side { grid-area: side; } .ahead { grid-area: ahead; height: auto !important; } .lesson { grid-area: lesson; }
 .dials, .side { height: auto !important; min-height: 0; }
 .dials { overflow-y: auto; scrollbar-width: thin; }
 .side { display: flex; flex-direction: column; }
@@ -69,7 +72,7 @@ LAYOUT = """
 @media (max-width: 1000px) {
   :host {
     padding: 0 12px; grid-template-columns: minmax(0, 1fr); grid-template-rows: auto;
-    grid-template-areas: "menu" "plane" "player" "side" "dials" "lesson"; row-gap: 6px;
+    grid-template-areas: "menu" "plane" "player" "side" "dials" "ahead" "lesson"; row-gap: 6px;
   }
   .plane { height: min(calc(100vw + 70px), max(340px, calc(100vh - 150px))) !important; }
   .dials { overflow: visible; }
