@@ -7,7 +7,10 @@ import panel as pn
 
 from app import theme
 from app.frames import Frames
+from app.lookahead import LookAhead
+from app.runners import Runners
 from app.session import DEFAULT, Session
+from app.views.ahead import AheadPanel
 from app.views.controls import Controls
 from app.views.gauges import Gauges
 from app.views.lessons import Lesson
@@ -30,6 +33,12 @@ def frames() -> Frames:
     return Frames(lambda: Simulator(World.load()))
 
 
+@cache
+def runners() -> Runners:
+    """The process's threads for runs."""
+    return Runners(frames())
+
+
 def warm() -> None:
     """Begin to compute what most visitors see first."""
     frames().warm(Moment(builtin(DEFAULT).config))
@@ -43,6 +52,7 @@ def dashboard() -> pn.viewable.Viewable:
     session = Session(frames(), preset, name, document)
     session.refuse(problems)
     session.begin()
+    ahead = LookAhead(session, runners(), document)
     plane = pn.Column(
         Plane(session), Status(session, css_classes=["status"]), css_classes=["plane"], margin=0,
         stylesheets=[_OVERLAY], sizing_mode="stretch_width",
@@ -53,10 +63,11 @@ def dashboard() -> pn.viewable.Viewable:
     )  # fmt: skip
     page = pn.Column(
         Menu(session, css_classes=["menu"]), plane, Controls(session.dials, css_classes=["dials"]), side,
-        Player(session, css_classes=["player"]), Lesson(session), stylesheets=[theme.LAYOUT], margin=0,
-        sizing_mode="stretch_width", name="page",
+        Player(session, css_classes=["player"]), AheadPanel(ahead), Lesson(session),
+        stylesheets=[theme.LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
     )  # fmt: skip
     pn.state.on_session_destroyed(lambda _: session.close())
+    pn.state.on_session_destroyed(lambda _: ahead.close())
     return page
 
 
