@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sim import cli_train
+from sim import cli_study, cli_train
 from sim.cli_weights import weights
 from sim.errors import InvalidInput
 from sim.options import MAX_DRAW, MAX_STEPS, Assignments, PresetName, Target, configured, simulator
@@ -24,8 +24,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(weights, name="weights")
-
-cli_train.register(app)
 
 
 def main() -> None:
@@ -92,6 +90,11 @@ def frame(
     else:
         with opened("--json", target) as file:
             file.write(measured.dumps().encode())
+
+
+# Here, as help lists commands in the order in which they come.
+cli_train.register(app)
+cli_study.register(app)
 
 
 @app.command()
