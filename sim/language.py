@@ -187,6 +187,15 @@ def context_words(kind: str, problem: Problem, rng: np.random.Generator | None =
     }[kind]
 
 
+def style_words() -> frozenset[str]:
+    """The words of all writers' styles, "wait" and the words of the closing statement among them."""
+    slots = ("opener", "lead", "filler", "link", "close")
+    chosen = {
+        word for style in (HOUSE, PROMPTED, FOREIGN) for slot in slots for word in getattr(style, slot) if word
+    }
+    return frozenset(chosen | {style.verdict for style in (HOUSE, FOREIGN)} | {"wait"})
+
+
 def encode(words: Iterable[str]) -> list[int]:
     """Token ids of words; KeyError names a word that the world does not have."""
     return [TOKEN[word] for word in words]

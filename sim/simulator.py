@@ -148,6 +148,14 @@ class Simulator:
         require_finite(seen, moment.config)
         return seen.gradient, point.linearisation.batch
 
+    def cotangents(self, moment: Moment, cancel: Cancel | None = None) -> Tensor:
+        """The arrow of each site of a moment in its logits, w - pi sum_v w, over the temperature: [N, V]."""
+        state = self.state(moment.path, cancel)
+        point = self._point(state, moment)
+        with point.lock:
+            rows_NV = self._weighed(point, state, moment, moment.config).signal.rows_NV
+        return point.linearisation.logit_cotangent(rows_NV)
+
     def state(self, path: Path, cancel: Cancel | None = None) -> State:
         """The state after the steps of a path, replayed from the nearest one that is remembered."""
         ahead: list[Path] = []

@@ -1,0 +1,115 @@
+"""A claim: a sentence of a text, what to measure of it for each seed, and the rule by which a verdict is reached."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sim.experiments import Experiment, Result
+
+Verdict = Literal["holds here", "does not hold here", "holds only when"]
+Numbers = Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict; `condition` completes "holds only when", `note` says what was found."""
+
+    verdict: Verdict
+    note: str
+    condition: str = ""
+
+
+class Spread:
+    """The numbers of all seeds, by name."""
+
+    def __init__(self, seeds: Sequence[Numbers]) -> None:
+        self.seeds = seeds
+
+    def values(self, name: str) -> list[float | None]:
+        """One number a seed."""
+        return [numbers[name] for numbers in self.seeds]
+
+    def known(self, name: str) -> list[float]:
+        """Those that there are."""
+        return [value for value in self.values(name) if value is not None]
+
+    def mean(self, name: str) -> float:
+        """Their mean; NaN, which no rule accepts, where there is none."""
+        known = self.known(name)
+        return math.fsum(known) / len(known) if known else math.nan
+
+    def said(self, name: str, digits: int = 2, percent: bool = False) -> str:
+        """The mean and the extremes, for a note."""
+        known = [100 * value if percent else value for value in self.known(name)]
+        if not known:
+            return "undetermined"
+        unit = " %" if percent else ""
+        mean, low, high = (f"{value:.{digits}f}" for value in (math.fsum(known) / len(known), min(known), max(known)))
+        return f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})"
+
+
+#: What one seed says: a rule of its numbers. A number that is missing makes it false.
+Rule = Callable[[Numbers], bool]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, and how it is tested.
+
+    `experiments` gives, for a seed, what is measured, by name; `numbers` reads one seed's results into named numbers
+    (`units` says of what); `judge` reaches the verdict from all seeds' numbers.
+    """
+
+    name: str
+    topic: str
+    claim: str
+    source: str
+    presets: tuple[str, ...]
+    setting: str
+    experiments: Callable[[int], Mapping[str, Experiment]]
+    numbers: Callable[[Mapping[str, Result]], Numbers]
+    judge: Callable[[Spread], Judgement]
+    units: Mapping[str, str]
+    quick: bool = False
+
+
+def by_seeds(spread: Spread, rule: Rule, note: str, condition: str = "") -> Judgement:
+    """Holds where the rule is met for every seed, does not hold where for none, and else only under a condition."""
+    met = [_met(rule, numbers) for numbers in spread.seeds]
+    if all(met):
+        return Judgement("holds here", note)
+    if not any(met):
+        return Judgement("does not hold here", note)
+    return Judgement("holds only when", note, condition or f"the seed is kind: for {sum(met)} of {len(met)} seeds")
+
+
+def in_part(spread: Spread, parts: Mapping[str, Rule], note: str, threshold: float = 1.0) -> Judgement:
+    """A claim of several parts: holds where each part's rule is met for every seed (or that share of seeds).
+
+    The condition lists the parts that do, and those that do not.
+    """
+    good = [name for name, rule in parts.items() if share_met(spread, rule) >= threshold]
+    if len(good) == len(parts):
+        return Judgement("holds here", note)
+    if not good:
+        return Judgement("does not hold here", note)
+    bad = [name for name in parts if name not in good]
+    return Judgement("holds only when", note, f"{listed(good)}; not {listed(bad)}")
+
+
+def share_met(spread: Spread, rule: Rule) -> float:
+    """The share of seeds that meet a rule."""
+    return sum(_met(rule, numbers) for numbers in spread.seeds) / len(spread.seeds)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _met(rule: Rule, numbers: Numbers) -> bool:
+    try:
+        return bool(rule(numbers))
+    except TypeError:  # a number that is None is compared
+        return False

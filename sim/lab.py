@@ -1,0 +1,148 @@
+"""The lab: experiments measured side by side in processes, each result kept in a file and so measured once."""
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import suppress
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import TypeAdapter
+
+from sim.errors import Cancelled
+from sim.experiments import Experiment, Result
+from sim.simulator import Simulator, use_one_thread
+from sim.world import World, expected_hashes
+
+#: Raise it when an experiment of the same settings would measure something else than before.
+EDITION = 1
+#: Seconds between two looks at whether the work is to stop.
+_PATIENCE = 0.5
+
+Key = str
+
+
+def key_of(experiment: Experiment) -> Key:
+    """A hash of all that determines a result: the experiment, the weights, the versions of what computes."""
+    settings = TypeAdapter(Any).dump_python(asdict_of(experiment), mode="json")
+    text = json.dumps([EDITION, type(experiment).__name__, settings, expected_hashes(), torch.__version__])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def asdict_of(experiment: Experiment) -> dict[str, Any]:
+    """The fields of an experiment."""
+    return {name: getattr(experiment, name) for name in experiment.__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+class Lab:
+    """Results of experiments, from a folder where they are known, else measured.
+
+    Args:
+        folder: where results are kept, a file each; made when the first is written.
+        jobs: processes that measure at the same time.
+    """
+
+    def __init__(self, folder: Path, jobs: int = 1) -> None:
+        self.folder, self.jobs = folder, jobs
+        self._results: dict[Key, Result] = {}
+
+    def known(self, experiment: Experiment) -> Result | None:
+        """The result, if it has been measured; a file that cannot be read is measured again."""
+        key = key_of(experiment)
+        if key not in self._results:
+            with suppress(OSError, ValueError):
+                self._results[key] = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
+        return self._results.get(key)
+
+    def measure(
+        self,
+        experiments: Iterable[Experiment],
+        progress: Callable[[int], None] | None = None,
+        cancel: Callable[[], bool] | None = None,
+    ) -> Iterator[tuple[Experiment, Result]]:
+        """Each experiment that is not known yet, as it is done, the longest first.
+
+        Args:
+            experiments: what to measure; equal ones are measured once.
+            progress: called with the work of each experiment, known or done.
+            cancel: asked twice a second.
+
+        Raises:
+            Cancelled: if `cancel` says so; what is done by then is kept.
+        """
+        todo: dict[Key, Experiment] = {}
+        for experiment in experiments:
+            if self.known(experiment) is not None:
+                if progress is not None:
+                    progress(experiment.work)
+            else:
+                todo.setdefault(key_of(experiment), experiment)
+        ordered = sorted(todo.items(), key=lambda item: -item[1].work)
+        if not ordered:
+            return
+        with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn"), initializer=use_one_thread) as pool:
+            waiting = {pool.submit(measured, experiment): (key, experiment) for key, experiment in ordered}
+            try:
+                while waiting:
+                    done, _ = wait(waiting, timeout=_PATIENCE, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        key, experiment = waiting.pop(future)
+                        result = future.result()
+                        self._keep(key, result)
+                        if progress is not None:
+                            progress(experiment.work)
+                        yield experiment, result
+                    if cancel is not None and cancel():
+                        raise Cancelled(f"{len(waiting)} experiments left; what was measured is in {self.folder}")
+            finally:
+                for future in waiting:
+                    future.cancel()
+                if waiting:
+                    _stop(pool)
+
+    def _keep(self, key: Key, result: Result) -> None:
+        self._results[key] = result
+        self.folder.mkdir(parents=True, exist_ok=True)
+        draft = self.folder / f"{key}.{os.getpid()}.draft"
+        draft.write_text(json.dumps(result, allow_nan=False), "utf-8")
+        draft.replace(self.folder / f"{key}.json")
+
+
+def measured(experiment: Experiment) -> Result:
+    """What an experiment measures, with the seconds that it took; what a worker process runs."""
+    began = time.monotonic()
+    result = experiment.measure(Simulator(_world()))
+    return result | {"seconds": round(time.monotonic() - began, 2)}
+
+
+def machine() -> str:
+    """The processor and the system, as a ledger names them."""
+    model = platform.processor() or platform.machine()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+        model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), model)
+    return f"{model}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def cache_folder() -> Path:
+    """Where results are kept unless a folder is named: the user's cache."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "gradcloud" / "claims"
+
+
+@cache
+def _world() -> World:
+    return World.load()
+
+
+def _stop(pool: ProcessPoolExecutor) -> None:
+    """End the workers in the middle of what they do: a run cannot be asked from another process."""
+    for process in list((pool._processes or {}).values()):
+        process.terminate()
