@@ -1,5 +1,6 @@
 """The page of one visitor, and what the process keeps for all of them."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from app.lookahead import LookAhead
 from app.runners import Runners
 from app.session import DEFAULT, Session
 from app.views.ahead import AheadPanel
+from app.views.claims import Claims
 from app.views.controls import Controls
 from app.views.gauges import Gauges
 from app.views.lessons import Lesson
@@ -21,7 +23,7 @@ from app.views.player import Player
 from app.views.status import Status
 from sim.errors import InvalidInput
 from sim.presets import Preset, builtin
-from sim.sentences import limited, nearest, shown
+from sim.sentences import either, limited, nearest, shown
 from sim.simulator import Simulator
 from sim.timeline import Moment
 from sim.world import World
@@ -49,6 +51,8 @@ def dashboard() -> pn.viewable.Viewable:
     document: Any = pn.state.curdoc
     document.template = theme.HEAD
     name, preset, problems = asked()
+    if page_asked() == "claims":
+        return Claims(problems).__panel__()
     session = Session(frames(), preset, name, document)
     session.refuse(problems)
     session.begin()
@@ -74,8 +78,11 @@ def dashboard() -> pn.viewable.Viewable:
 def asked() -> tuple[str, Preset, list[str]]:
     """The preset that the address asks for, else the default, with what is wrong with the address."""
     query = pn.state.session_args
-    problems = [_unknown(key) for key in query if key not in ("preset", "theme") and not key.startswith("bokeh-")]
-    name = query["preset"][-1].decode("utf-8", "replace") if "preset" in query else DEFAULT
+    problems = [_unknown("key", key, ["preset", "page"]) for key in query
+                if key not in ("preset", "page", "theme") and not key.startswith("bokeh-")]  # fmt: skip
+    if page_asked() not in ("", *_PAGES):
+        problems.append(_unknown("page", page_asked(), _PAGES))
+    name = _last("preset") if "preset" in query else DEFAULT
     try:
         preset = builtin(name)
     except InvalidInput as error:
@@ -84,10 +91,22 @@ def asked() -> tuple[str, Preset, list[str]]:
     return name, preset, limited([f"the address: {problem}" for problem in problems])
 
 
-def _unknown(key: str) -> str:
-    return f"unknown key {shown(key)}; " + ('did you mean "preset"?' if nearest(key, ["preset"]) else "allowed: preset")
+def page_asked() -> str:
+    """The page that the address asks for; "" for the picture."""
+    return _last("page")
 
 
+def _last(key: str) -> str:
+    """What the address gives a key, the last time that it stands there."""
+    return pn.state.session_args.get(key, [b""])[-1].decode("utf-8", "replace")
+
+
+def _unknown(what: str, came: str, allowed: Sequence[str]) -> str:
+    meant = nearest(came, allowed)
+    return f"unknown {what} {shown(came)}; " + (f'did you mean "{meant}"?' if meant else f"allowed: {either(allowed)}")
+
+
+_PAGES = ("claims",)
 _OVERLAY = (
     ":host { position: relative; } :host > .status { position: absolute; inset: 0 0 auto; width: 100%; z-index: 10; }"
 )

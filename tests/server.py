@@ -16,17 +16,20 @@ PATIENCE = 120
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The address of the page, served from a folder that has nothing to do with it, until the block ends."""
+def serving(folder: Path, root: Path = ROOT) -> Iterator[str]:
+    """The address of the page, served from a folder that has nothing to do with it, until the block ends.
+
+    `root` holds the program: this checkout, or a copy of it.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     host = f"127.0.0.1:{port}"
     options = ["--port", str(port), "--address", "127.0.0.1", "--allow-websocket-origin", host]
-    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    paths = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     with (folder / "server.log").open("w+") as log:
         server = subprocess.Popen(
-            [sys.executable, "-m", "panel", "serve", str(ROOT / "app"), *options],
+            [sys.executable, "-m", "panel", "serve", str(root / "app"), *options],
             cwd=folder,
             env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
             stdout=log,

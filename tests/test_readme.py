@@ -9,6 +9,7 @@ import pytest
 from typer.main import get_command
 
 from sim.cli import app
+from sim.ledger_file import load_ledger, markdown
 from sim.presets import load_preset, names, parse_preset
 from sim.timeline import Moment
 from tests.shipped import shared
@@ -48,3 +49,9 @@ def test_it_lists_every_preset_with_the_ratio_that_its_first_frame_has() -> None
 def test_the_files_that_it_links_to_are_there() -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (Path(__file__).parents[1] / target).exists(), target
+
+
+def test_the_table_of_claims_is_that_of_the_ledger() -> None:
+    ledger = load_ledger()
+    tables = re.findall(r"<!-- claims -->\n(.*?)<!-- /claims -->", README, re.DOTALL)
+    assert tables == ([] if ledger is None else [markdown(ledger)])

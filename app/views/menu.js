@@ -45,6 +45,13 @@ export function render({model}) {
   })
   const load = button("Load…", () => file.click())
   load.title = "open a preset from a JSON file"
+  const claims = document.createElement("a")
+  claims.href = "?page=claims"
+  // In a page of its own, so that the run on this one goes on.
+  claims.target = "_blank"
+  claims.rel = "noopener"
+  claims.textContent = "Claims"
+  claims.title = "what was measured of claims about post-training; opens beside this page"
   const save = button("Save", () => model.send_msg({save: true}))
   save.title = "save these settings as a preset, a JSON file"
   model.on("msg:custom", ({text, filename}) => {
@@ -69,6 +76,6 @@ export function render({model}) {
   }
   model.on(["current", "title"], refresh)
   refresh()
-  box.append(name, what, label, save, load, file)
+  box.append(name, what, label, save, load, claims, file)
   return box
 }
