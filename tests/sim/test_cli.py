@@ -108,7 +108,7 @@ def test_a_problem_of_a_whole_file_names_the_file_once(tmp_path: Path) -> None:
     [
         (["opsd-colapse"], 'no preset or file is called "opsd-colapse"; did you mean "opsd-collapse"?'),
         (["/"], "/: got a folder"),
-        (["no/such.json"], "presets: opd-cross-family, opd-same-family"),
+        (["no/such.json"], f"; presets: {', '.join(names())}"),
         (["sft-fan", "--set", "clip.treshold=1"], 'clip.treshold: unknown key; did you mean "clip.threshold"?'),
         (["sft-fan", "--set", "source.alpha=3"], "source.alpha: got 3, allowed 0 to 1"),
         (["sft-fan", "--set", "nonsense"], '"nonsense": allowed is key=value'),

@@ -70,7 +70,7 @@ def test_a_run_resumed_from_a_file_has_the_records_of_one_never_interrupted(conf
     records, saved = run(config)
     assert [checkpoint.step for checkpoint in saved] == [0, 1, 2]
     path = tmp_path / "checkpoint"
-    for checkpoint in saved:
+    for checkpoint in saved[1:]:
         save_checkpoint(path, checkpoint)
         again, later = run(config, resume=load_checkpoint(path, base()))
         assert [json.dumps(record.to_json()) for record in again] == [
