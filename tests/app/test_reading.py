@@ -39,17 +39,24 @@ def test_hovering_over_a_tip_tells_about_its_token(opened: Callable[..., Page]) 
     expect(told.filter(has_text="NaN")).to_have_count(0)
 
 
-WRITTEN = """(values) => {
+WRITTEN = """([column, values]) => {
   const {formatters} = Bokeh.documents[0].get_model_by_name("plane").toolbar.tools.find((each) => each.name === "hover")
-  return values.map((value) => formatters["@norm"].format(value, "", {}))
+  return values.map((value) => formatters[column].format(value, "", {}))
 }"""
 
 
 def test_the_hover_writes_numbers_as_the_page_does(opened: Callable[..., Page]) -> None:
     values = [0.0, 1.0, 0.0254, 9.999, 1760.4, -0.5, 5.68e-4, -3.21e-8, 1.5e6, 99_999.0, 0.0009999]
     page = opened()
-    assert page.evaluate(WRITTEN, values) == [significant(each) for each in values]
-    assert page.evaluate(WRITTEN, [MISSING, float(np.float32(MISSING))]) == ["computing"] * 2
+    assert page.evaluate(WRITTEN, ["@norm", values]) == [significant(each) for each in values]
+    assert page.evaluate(WRITTEN, ["@norm", [MISSING, float(np.float32(MISSING))]]) == ["computing"] * 2
+
+
+def test_the_hover_has_a_dash_for_a_teacher_that_does_not_speak(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=rl-small-batch")
+    teacher = page.evaluate("() => Array.from(Bokeh.documents[0].get_model_by_name('arrows').data.teacher)")
+    assert teacher
+    assert page.evaluate(WRITTEN, ["@teacher", teacher]) == ["–"] * len(teacher)
 
 
 RULES = """(how) => {
