@@ -5,12 +5,13 @@ J(pi) = -beta KL(pi || p*) + beta log Z: to raise J is to lower the reverse KL t
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.errors import InvalidInput
+from sim.errors import Cancelled, InvalidInput
 from sim.frame import Reading, Undetermined
 from sim.language import BOS, EOS, Problem, decode, encode
 from sim.policy import Params, Policy
@@ -22,6 +23,8 @@ Floats = NDArray[np.float64]
 #: The outcome of an answer that does not close with `answer` or `result`, a number and the end mark.
 NONE = "none"
 ROLLOUTS = 512
+#: Rollouts that are sampled at a time; between two pieces sampling can be cancelled.
+PIECE = 64
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,10 @@ class Outcomes:
 
     Shares are counted over `rollouts` sampled answers of each policy, so one of p has a standard error of
     sqrt(p (1 - p) / rollouts). `target_p` is p* of the reference's shares. A reward that looks at the outcome alone
-    makes this exactly the share of outcomes under the target over whole answers. In nats: `objective` is
-    J = E r - beta KL(policy || reference) over outcomes, `best` = beta log Z its greatest value, `kl_to_target`
-    KL(policy || target), so that objective = best - beta kl_to_target.
+    makes this exactly the share of outcomes under the target over whole answers. In units of reward: `objective` is
+    J = E r - beta KL(policy || reference) over outcomes, with E r = `expected_reward`, and `best` = beta log Z its
+    greatest value. In nats: `kl_to_reference` = KL(policy || reference), and `kl_to_target` = KL(policy || target), so
+    that objective = best - beta kl_to_target.
     """
 
     answers: tuple[str, ...]
@@ -42,6 +46,8 @@ class Outcomes:
     target_p: Floats
     beta: float
     rollouts: int
+    expected_reward: float
+    kl_to_reference: Reading
     objective: Reading
     best: float
     kl_to_target: Reading
@@ -87,12 +93,26 @@ def final_answer(answer: list[str]) -> str:
 
 
 def sampled_answers(
-    model: Policy, params: Params, problem: Problem, rollouts: int = ROLLOUTS, seed: int = 0
+    model: Policy,
+    params: Params,
+    problem: Problem,
+    rollouts: int = ROLLOUTS,
+    seed: int = 0,
+    cancel: Callable[[], bool] | None = None,
 ) -> Counter[str]:
-    """How often each final answer came among sampled answers to one prompt, at temperature 1."""
-    prompt = encode([BOS, *problem.words])
-    answers = sample(model, params, [prompt] * rollouts, generator(seed, "outcomes"))
-    return Counter(final_answer(decode(answer)) for answer in answers)
+    """How often each final answer came among sampled answers to one prompt, at temperature 1.
+
+    Raises:
+        Cancelled: if `cancel`, asked before each piece, says so.
+    """
+    prompt, rng = encode([BOS, *problem.words]), generator(seed, "outcomes")
+    counts: Counter[str] = Counter()
+    for done in range(0, rollouts, PIECE):
+        if cancel is not None and cancel():
+            raise Cancelled(f"sampling final answers: stopped after {done} of {rollouts}")
+        answers = sample(model, params, [prompt] * min(PIECE, rollouts - done), rng)
+        counts.update(final_answer(decode(answer)) for answer in answers)
+    return counts
 
 
 def outcomes(
@@ -110,18 +130,30 @@ def outcomes(
         InvalidInput: if beta is not above 0.
     """
     before = sampled_answers(model, reference, problem, rollouts, seed)
-    after = sampled_answers(model, params, problem, rollouts, seed)
+    return compared(before, sampled_answers(model, params, problem, rollouts, seed), problem, beta)
+
+
+def compared(before: Counter[str], after: Counter[str], problem: Problem, beta: float) -> Outcomes:
+    """The same from final answers that have been counted, as many of the reference as of the policy.
+
+    Raises:
+        InvalidInput: if beta is not above 0.
+    """
+    rollouts = before.total()
     names = sorted(before.keys() | after.keys(), key=lambda name: (name == NONE, 0 if name == NONE else int(name)))
     reward = np.array([float(name == str(problem.truth)) for name in names])
     reference_p, policy_p = (np.array([counts[name] / rollouts for name in names]) for counts in (before, after))
     target_p, log_Z = implicit_target(reference_p, reward, beta)
     new = [name for name, was, now in zip(names, reference_p, policy_p, strict=True) if now > 0 and was == 0]
     J: Reading
+    paid: Reading
     distance: Reading
     if new:
-        J = distance = Undetermined(f"the reference never gave {', '.join(new)} in {rollouts} answers")
+        J = paid = distance = Undetermined(f"the reference never gave {', '.join(new)} in {rollouts} answers")
     else:
-        J, distance = objective(policy_p, reference_p, reward, beta), divergence(policy_p, target_p)
+        J, paid = objective(policy_p, reference_p, reward, beta), divergence(policy_p, reference_p)
+        distance = divergence(policy_p, target_p)
     return Outcomes(
-        tuple(names), tuple(reward.tolist()), reference_p, policy_p, target_p, beta, rollouts, J, beta * log_Z, distance
-    )
+        tuple(names), tuple(reward.tolist()), reference_p, policy_p, target_p, beta, rollouts,
+        float(policy_p @ reward), paid, J, beta * log_Z, distance,
+    )  # fmt: skip

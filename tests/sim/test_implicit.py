@@ -1,6 +1,7 @@
 """The implicit target: exact cases, the identity for any distribution, and the shipped policies' answers."""
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.errors import InvalidInput
+from sim.errors import Cancelled, InvalidInput
 from sim.frame import Undetermined
-from sim.implicit import NONE, divergence, final_answer, implicit_target, objective, outcomes, sampled_answers
-from sim.language import EOS, VOCABULARY, Problem, verify
+from sim.implicit import (
+    NONE,
+    PIECE,
+    compared,
+    divergence,
+    final_answer,
+    implicit_target,
+    objective,
+    outcomes,
+    sampled_answers,
+)
+from sim.language import BOS, EOS, VOCABULARY, Problem, decode, encode, verify
+from sim.rng import generator
+from sim.rollout import sample
 from sim.world import World
 from tests import reference as slow
 
@@ -128,3 +141,26 @@ def test_an_outcome_that_the_reference_never_gave_leaves_the_objective_open() ->
     assert isinstance(found.objective, Undetermined)
     assert "never gave" in found.objective.reason
     assert found.kl_to_target == found.objective
+
+
+def test_the_parts_of_the_objective_are_those_worked_by_hand() -> None:
+    found = compared(Counter({"20": 3, "14": 1}), Counter({"20": 1, "14": 1}) + Counter({"14": 2}), PROBLEM, beta=0.5)
+    assert found.answers == ("14", "20")
+    assert found.expected_reward == 0.75
+    assert found.kl_to_reference == pytest.approx(0.5 * math.log(3))
+    assert found.objective == pytest.approx(0.75 - 0.25 * math.log(3))
+    assert found.best == pytest.approx(0.5 * math.log(0.25 * math.e**2 + 0.75))
+
+
+def test_sampling_in_pieces_gives_the_answers_of_sampling_at_once() -> None:
+    base, count = World.load().policies["base"], 2 * PIECE + 5
+    prompts = [encode([BOS, *PROBLEM.words])] * count
+    at_once = sample(base.model, base.params, prompts, generator(3, "outcomes"))
+    expected = Counter(final_answer(decode(answer)) for answer in at_once)
+    assert sampled_answers(base.model, base.params, PROBLEM, count, seed=3) == expected
+
+
+def test_sampling_stops_before_the_piece_at_which_it_is_cancelled() -> None:
+    base, asked = World.load().policies["base"], iter([False, False, True])
+    with pytest.raises(Cancelled, match=f"stopped after {2 * PIECE} of {4 * PIECE}"):
+        sampled_answers(base.model, base.params, PROBLEM, 4 * PIECE, cancel=lambda: next(asked))
