@@ -201,15 +201,12 @@ def _continued(
         [*prompt[:1], *before, *prompt[1:], *answer[: max(cut, 0)]]
         for prompt, before, answer, cut in zip(prompts, shown, answers, cut_B.tolist(), strict=True)
     ]
-    written = sample(continuing.model, continuing.params, read, rng, source.temperature, continuing.words)
+    # No further than an answer may go: a teacher that finds no end would leave its model's context.
+    room = (MAX_NEW_TOKENS - np.maximum(cut_B, 0)).tolist()
+    written = sample(continuing.model, continuing.params, read, rng, source.temperature, continuing.words, room)
     rows = [
-        (prompt, answer, answer) if cut < 0 else _spliced(prompt, answer[:cut], words)
+        # A prompt that ends with the student's own words, the teacher's words, and the answer that both make.
+        (prompt, answer, answer) if cut < 0 else ([*prompt, *answer[:cut]], words, [*answer[:cut], *words])
         for prompt, answer, words, cut in zip(prompts, answers, written, cut_B.tolist(), strict=True)
     ]
     return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-
-
-def _spliced(prompt: list[int], own: list[int], words: list[int]) -> tuple[list[int], list[int], list[int]]:
-    """A prompt that ends with the student's own words, the teacher's words, and the answer that both make."""
-    words = words[: MAX_NEW_TOKENS - len(own)]
-    return [*prompt, *own], words, [*own, *words]

@@ -30,6 +30,7 @@ def sample(
     rng: np.random.Generator,
     temperature: float = 1.0,
     max_new_tokens: int = MAX_NEW_TOKENS,
+    room: Sequence[int] | None = None,
 ) -> list[list[int]]:
     """Sampled answers, each with its end mark unless it was cut at `max_new_tokens`.
 
@@ -43,6 +44,7 @@ def sample(
         rng: gives one uniform number for each row and new position.
         temperature: of the policy that samples.
         max_new_tokens: where an answer is cut.
+        room: where each row's answer is cut, if sooner; the random numbers are those without.
 
     Raises:
         InvalidInput: if a prompt and its answer do not fit the model's context.
@@ -57,6 +59,7 @@ def sample(
     end = int(lengths_B.min())
     logits_BV = decoder.append(torch.from_numpy(tokens_BT[:, :end]))
     ended_B = np.zeros(len(prompts), bool)
+    limit_B = np.minimum(max_new_tokens, max_new_tokens if room is None else np.array(room))
     while True:
         logits = logits_BV.double().numpy() / temperature
         if not np.isfinite(logits).all():
@@ -64,17 +67,17 @@ def sample(
         p_BV = np.exp(logits - logits.max(-1, keepdims=True))
         cumulative_BV = np.cumsum(p_BV, -1)
         new_B = end - lengths_B
-        samples_B = (new_B >= 0) & (new_B < max_new_tokens) & ~ended_B
+        samples_B = (new_B >= 0) & (new_B < limit_B) & ~ended_B
         u_B = u_BS[np.arange(len(prompts)), np.clip(new_B, 0, max_new_tokens - 1)]
         drawn_B = (cumulative_BV <= (u_B * cumulative_BV[:, -1])[:, None]).sum(-1)
         tokens_BT[samples_B, end] = np.minimum(drawn_B, p_BV.shape[-1] - 1)[samples_B]
-        ended_B |= samples_B & ((tokens_BT[:, end] == EOS_ID) | (new_B == max_new_tokens - 1))
+        ended_B |= samples_B & ((tokens_BT[:, end] == EOS_ID) | (new_B == limit_B - 1))
         if ended_B.all():
             break
         logits_BV = decoder.append(torch.from_numpy(tokens_BT[:, end : end + 1]))
         end += 1
     answers = []
-    for row, prompt in zip(tokens_BT, prompts, strict=True):
-        answer = row[len(prompt) : len(prompt) + max_new_tokens].tolist()
+    for row, prompt, limit in zip(tokens_BT, prompts, np.broadcast_to(limit_B, len(prompts)), strict=True):
+        answer = row[len(prompt) : len(prompt) + limit].tolist()
         answers.append(answer[: answer.index(EOS_ID) + 1] if EOS_ID in answer else answer)
     return answers
