@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sim.config import Source
+from sim.errors import InvalidInput
 from sim.language import (
     BOS,
     EOS,
     FOREIGN,
     HOUSE,
+    VOCABULARY,
     Problem,
     context_words,
     decode,
@@ -106,6 +108,9 @@ def draw_batch(
     each, so that moving a dial leaves the others' draws as they were. An exact share alpha of the prompts (rounded to
     whole prompts) is answered by the student; the rest are data: answers in `data_style`, of which a share `data_skill`
     knows the key move, and an exact share `replay` of their prompts gives way to documents of the other skills.
+
+    Raises:
+        InvalidInput: if a continuing teacher's context does not fit its model, or its vocabulary is not the student's.
     """
 
     def stream(name: str) -> np.random.Generator:
@@ -168,6 +173,17 @@ def shown_contexts(
     return [shown[group] for group in group_B.tolist()]
 
 
+def require_vocabulary(teacher: Policy) -> None:
+    """Refuse a teacher whose words are not the student's."""
+    if teacher.vocabulary != len(VOCABULARY):
+        raise InvalidInput(
+            [
+                f"the teacher's vocabulary of {teacher.vocabulary} words is not the student's of {len(VOCABULARY)}: "
+                "a teacher that splits text otherwise cannot speak of the student's tokens"
+            ]
+        )
+
+
 def replays(rng: np.random.Generator, count: int) -> list[Document]:
     """Documents of the skills beside the task, facts and copying in equal shares, as prompt and answer tokens."""
     documents = (draw_fact(rng) if rng.random() < 0.5 else draw_copying(rng) for _ in range(count))
@@ -197,6 +213,7 @@ def _continued(
     source: Source,
 ) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
     """Rows cut at `cut_B` (-1: left as they are), with the teacher's words as answers; and the whole answers."""
+    require_vocabulary(continuing.model)
     read = [
         [*prompt[:1], *before, *prompt[1:], *answer[: max(cut, 0)]]
         for prompt, before, answer, cut in zip(prompts, shown, answers, cut_B.tolist(), strict=True)

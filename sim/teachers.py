@@ -3,10 +3,8 @@
 import torch
 from torch import Tensor
 
-from sim.batch import Batch, shown_contexts
+from sim.batch import Batch, require_vocabulary, shown_contexts
 from sim.config import Clip, Config
-from sim.errors import InvalidInput
-from sim.language import VOCABULARY
 from sim.policy import Params, Policy
 from sim.rollout import pad
 from sim.signals import Signal, advantages, forward, jsd, label, onehot, reverse, sampled_reverse
@@ -26,13 +24,7 @@ def teacher_log_probs(
         InvalidInput: if a context makes a row too long for the teacher (it is never cut), or if its vocabulary
             is not the student's.
     """
-    if model.vocabulary != len(VOCABULARY):
-        raise InvalidInput(
-            [
-                f"the teacher's vocabulary of {model.vocabulary} words is not the student's of {len(VOCABULARY)}: "
-                "a teacher that splits text otherwise cannot speak of the student's tokens"
-            ]
-        )
+    require_vocabulary(model)
     shown = shown_contexts(batch.problems, batch.group_B, context, seed, step, draw)
     rows = [
         [*prompt[:1], *before, *prompt[1:], *answer]
