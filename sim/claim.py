@@ -5,7 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sim.config import Config
 from sim.experiments import Experiment, Result
+from sim.override import override
+from sim.presets import builtin
 
 Verdict = Literal["holds here", "does not hold here", "holds only when"]
 Numbers = Mapping[str, float | None]
@@ -113,3 +116,8 @@ def _met(rule: Rule, numbers: Numbers) -> bool:
         return bool(rule(numbers))
     except TypeError:  # a number that is None is compared
         return False
+
+
+def settings(preset: str, seed: int, *assignments: str) -> Config:
+    """The settings of a preset that ships, with that seed and some of them replaced."""
+    return override(builtin(preset).config, [f"seed={seed}", *assignments])

@@ -1,0 +1,288 @@
+"""Claims about one step: what the clouds of the methods look like at the checkpoint."""
+
+from collections.abc import Mapping
+
+from sim.claim import Claim, Judgement, Spread, by_seeds, in_part, settings
+from sim.experiments import BatchSizes, ClampedArrows, Cloud, Experiment, Result, RewardSlope
+from sim.sources import GRADIENTS, LENS, STATES
+
+TOPIC = "one step's cloud"
+DRAWS, EXACT_DRAWS = 10, 3
+RL, SFT, FOREIGN = "rl-noise-cancels", "sft-fan", "sft-foreign-style"
+SAME, CROSS, HINTED = "opd-same-family", "opd-cross-family", "opsd-collapse"
+SETTING = "at the checkpoint, 16 x 8 rollouts; means over draws of each seed"
+
+
+def cloud(preset: str, seed: int, *assignments: str) -> Cloud:
+    """Draws at the checkpoint, all with the same number of rollouts, without exact norms."""
+    return Cloud(settings(preset, seed, "source.prompts=16", *assignments), DRAWS)
+
+
+def exact(preset: str, seed: int) -> Cloud:
+    """A few draws with exact norms."""
+    return Cloud(settings(preset, seed, "source.prompts=16"), EXACT_DRAWS, exact=True)
+
+
+def reading(result: Result, path: str) -> float | None:
+    """The mean over draws of a reading."""
+    value: float | None = result["readings"].get(path)
+    return value
+
+
+def past(result: Result) -> float:
+    """The share of draws that are past the safe radius."""
+    levels = result["levels"]
+    return float(sum(level == "past" for level in levels) / len(levels))
+
+
+def _noise(seed: int) -> Mapping[str, Experiment]:
+    return {"rl": BatchSizes(settings(RL, seed), 12), "sft": BatchSizes(settings(SFT, seed), 12)}
+
+
+def _judge_noise(spread: Spread) -> Judgement:
+    note = (
+        f"From one prompt to 64 the update of RL falls with the exponent {spread.said('rl')}; noise alone gives -0.5. "
+        f"That of SFT falls with {spread.said('sft')}."
+    )
+    return by_seeds(spread, lambda n: n["rl"] < -0.35 and n["rl"] < n["sft"], note)
+
+
+def _judge_unbiased(spread: Spread) -> Judgement:
+    note = (
+        f"Along the checkpoint's reward direction the policy gradient says that expected reward rises by "
+        f"{spread.said('said')} a unit of parameters; rollouts of the moved policies show {spread.said('seen')}."
+    )
+    return by_seeds(spread, lambda n: abs(n["said"] - n["seen"]) < 0.25 * n["seen"] + 2 * n["error"], note)
+
+
+def _judge_sparse(spread: Spread) -> Judgement:
+    note = (
+        f"No part of the signal's variance lies within rollouts ({spread.said('within', 2)}), and "
+        f"{spread.said('silent', 0, percent=True)} of the groups carry no signal at all."
+    )
+    return by_seeds(spread, lambda n: n["within"] < 0.01 and n["silent"] > 0.5, note)
+
+
+def _judge_sft(spread: Spread) -> Judgement:
+    note = (
+        f"Within rollouts lie {spread.said('within', 0, percent=True)} of the signal's variance; coherence is "
+        f"{spread.said('coherence', 3)}, that of RL {spread.said('coherence_rl', 3)}; the effective share of tokens is "
+        f"{spread.said('effective')} and the strongest 1 % carry {spread.said('top', 0, percent=True)} of the update."
+    )
+    return in_part(
+        spread,
+        {
+            "it is dense": lambda n: n["within"] > 0.5,
+            "biased to the data": lambda n: n["coherence"] > 2 * n["coherence_rl"],
+            "diffuse": lambda n: n["effective"] > 0.2 and n["top"] < 0.2,
+        },
+        note,
+    )
+
+
+def _judge_near(spread: Spread) -> Judgement:
+    note = (
+        f"Data in the student's own style make a step of {spread.said('own')} safe radii, data in a foreign one of "
+        f"{spread.said('foreign')}: nearer is shorter, but neither is inside in most draws "
+        f"({spread.said('own_past', 0, percent=True)} and {spread.said('foreign_past', 0, percent=True)} past). Data that the "
+        f"student wrote itself and that were accepted make {spread.said('rejection')}."
+    )
+    return by_seeds(
+        spread,
+        lambda n: n["own"] < n["foreign"] and n["own_past"] < 0.5,
+        note,
+    )
+
+
+def _judge_same(spread: Spread) -> Judgement:
+    note = (
+        f"Within rollouts lie {spread.said('within', 0, percent=True)} of the signal's variance, and the strongest 1 % of tokens "
+        f"carry {spread.said('top', 0, percent=True)} of the update; a token scale of 0.05 nats leaves "
+        f"{spread.said('clip')} of its length, {spread.said('clip_hinted')} of the hinted self's."
+    )
+    return in_part(spread, {"it is dense": lambda n: n["within"] > 0.5, "diffuse": lambda n: n["top"] < 0.2}, note)
+
+
+def _judge_cross(spread: Spread) -> Judgement:
+    note = (
+        f"Words of style carry {spread.said('cross', 0, percent=True)} of the cross-family update and "
+        f"{spread.said('same', 0, percent=True)} of the same-family one; its cosine with the reward gradient is "
+        f"{spread.said('cross_cosine')}, against {spread.said('same_cosine')}."
+    )
+    return by_seeds(spread, lambda n: n["cross"] > 0.5 and n["cross"] > n["same"] and n["cross_cosine"] < 0.1, note)
+
+
+def _judge_pivots(spread: Spread) -> Judgement:
+    note = (
+        f"The strongest 1 % of tokens carry {spread.said('top', 0, percent=True)} of the hinted update "
+        f"({spread.said('top_sft', 0, percent=True)} of that of SFT, {spread.said('top_same', 0, percent=True)} of the same-family one), "
+        f"and the effective share of tokens is {spread.said('effective')}."
+    )
+    return by_seeds(spread, lambda n: n["top"] > 0.2 and n["top"] > 1.5 * n["top_sft"] and n["effective"] < 0.1, note)
+
+
+def _judge_style(spread: Spread) -> Judgement:
+    note = (
+        f"Under the hint a style word carries {spread.said('style')} nats and a number or sign {spread.said('arithmetic')}; "
+        f"under the same-family teacher {spread.said('style_same')} and {spread.said('arithmetic_same')}."
+    )
+    return by_seeds(spread, lambda n: n["style"] > n["arithmetic"], note)
+
+
+def _judge_clamp(spread: Spread) -> Judgement:
+    note = (
+        f"Of the arrows that the entry clamp touches, {spread.said('turned', 0, percent=True)} point against their own "
+        f"direction; the update's cosine with the unclamped one is {spread.said('update')}, that of the longest arrow "
+        f"{spread.said('pivot')}."
+    )
+    return by_seeds(spread, lambda n: n["turned"] > 0.05, note)
+
+
+def _judge_small(spread: Spread) -> Judgement:
+    note = (
+        f"With two prompts {spread.said('small', 0, percent=True)} of the draws have no signal; with 32, "
+        f"{spread.said('groups', 0, percent=True)} of the groups have none."
+    )
+    return by_seeds(spread, lambda n: n["groups"] >= 0.5, note)
+
+
+def _silent(result: Result) -> float:
+    levels = result["levels"]
+    return float(sum(level == "none" for level in levels) / len(levels))
+
+
+CLAIMS = (
+    Claim(
+        "rl-noise-cancels", TOPIC, "The noise of RL cancels as the batch grows, so its update shrinks; that of SFT does "
+        "not.", GRADIENTS, (RL, "rl-small-batch", SFT), "1 to 64 prompts of 8 answers, 12 draws each, at the checkpoint",
+        _noise, lambda r: {"rl": r["rl"]["slope"], "sft": r["sft"]["slope"]}, _judge_noise,
+        {"rl": "exponent of |G| in the batch, RL", "sft": "the same, SFT"},
+    ),
+    Claim(
+        "rl-unbiased", TOPIC, "The mean of the RL update is unbiased for the reward.", GRADIENTS, (RL,),
+        "baseline leave-one-out, 24 batches of 64 x 8; against the rewards of 2 x 8,192 rollouts at +-0.1 along the "
+        "checkpoint's reward direction",
+        lambda seed: {
+            "slope": RewardSlope(
+                settings(RL, seed, "source.prompts=64", "reward.baseline=leave-one-out"), 24, 8192, 0.1
+            )
+        },
+        lambda r: {name: r["slope"][name] for name in ("said", "seen", "error")}, _judge_unbiased,
+        {"said": "slope of reward by the policy gradient", "seen": "the same by rollouts",
+         "error": "standard error of the former"},
+    ),
+    Claim(
+        "rl-sparse", TOPIC, "The signal of RL is not dense: one reward is smeared over a whole answer.", GRADIENTS,
+        (RL, "rl-grpo"), SETTING,
+        lambda seed: {"rl": cloud(RL, seed)},
+        lambda r: {"within": reading(r["rl"], "measures.density.within_share"),
+                   "silent": reading(r["rl"], "measures.density.silent_groups")},
+        _judge_sparse,
+        {"within": "share of the signal's variance within rollouts", "silent": "share of groups without a signal"},
+        quick=True,
+    ),
+    Claim(
+        "half-of-groups-silent", TOPIC, "Half or more of group-relative batches carry no signal.", GRADIENTS,
+        ("rl-small-batch", RL), "2 x 8 and 32 x 8 rollouts at the checkpoint",
+        lambda seed: {"small": Cloud(settings("rl-small-batch", seed), 30), "large": Cloud(settings(RL, seed), DRAWS)},
+        lambda r: {"small": _silent(r["small"]), "groups": reading(r["large"], "measures.density.silent_groups")},
+        _judge_small,
+        {"small": "share of two-prompt batches without a signal", "groups": "share of groups without a signal"},
+        quick=True,
+    ),
+    Claim(
+        "sft-dense-diffuse", TOPIC, "SFT is dense, biased to the data, and diffuse.", GRADIENTS, (SFT,), SETTING,
+        lambda seed: {"sft": exact(SFT, seed), "rl": cloud(RL, seed)},
+        lambda r: {
+            "within": reading(r["sft"], "measures.density.within_share"),
+            "coherence": reading(r["sft"], "measures.bias.coherence"),
+            "coherence_rl": reading(r["rl"], "measures.bias.coherence"),
+            "effective": reading(r["sft"], "measures.concentration.effective_share"),
+            "top": reading(r["sft"], "measures.concentration.top1_share"),
+        },
+        _judge_sft,
+        {"within": "share of the signal's variance within rollouts", "coherence": "coherence of SFT",
+         "coherence_rl": "coherence of RL", "effective": "effective share of tokens", "top": "share of the top 1 %"},
+    ),
+    Claim(
+        "sft-near-the-student", TOPIC, "A step of SFT is safe where the data are near the student.", f"{GRADIENTS}; {STATES}",
+        (SFT, FOREIGN, "sft-rejection"), SETTING,
+        lambda seed: {"own": cloud(SFT, seed), "foreign": cloud(FOREIGN, seed), "rejection": cloud("sft-rejection", seed)},
+        lambda r: {
+            "own": reading(r["own"], "update.ratio"), "foreign": reading(r["foreign"], "update.ratio"),
+            "rejection": reading(r["rejection"], "update.ratio"),
+            "own_past": past(r["own"]), "foreign_past": past(r["foreign"]),
+        },
+        _judge_near,
+        {"own": "update over safe radius, own style", "foreign": "the same, foreign style",
+         "rejection": "the same, the student's own right answers", "own_past": "share of draws past, own style",
+         "foreign_past": "share of draws past, foreign style"},
+        quick=True,
+    ),
+    Claim(
+        "same-family-diffuse", TOPIC, "Distillation from a teacher of the same family is dense and diffuse.", GRADIENTS,
+        (SAME,), SETTING,
+        lambda seed: {"same": cloud(SAME, seed), "hinted": cloud(HINTED, seed)},
+        lambda r: {
+            "within": reading(r["same"], "measures.density.within_share"),
+            "top": reading(r["same"], "measures.concentration.top1_share"),
+            "clip": reading(r["same"], "update.clip_ratio"), "clip_hinted": reading(r["hinted"], "update.clip_ratio"),
+        },
+        _judge_same,
+        {"within": "share of the signal's variance within rollouts", "top": "share of the top 1 %",
+         "clip": "length left by the clip", "clip_hinted": "the same, hinted self"},
+        quick=True,
+    ),
+    Claim(
+        "cross-family-wording", TOPIC, "A teacher of another family pulls at wording, not at reasoning.", GRADIENTS,
+        (CROSS, SAME), SETTING,
+        lambda seed: {"cross": cloud(CROSS, seed), "same": cloud(SAME, seed)},
+        lambda r: {
+            "cross": r["cross"]["words"]["share_style"], "same": r["same"]["words"]["share_style"],
+            "cross_cosine": reading(r["cross"], "update.reward_cosine"),
+            "same_cosine": reading(r["same"], "update.reward_cosine"),
+        },
+        _judge_cross,
+        {"cross": "style words' share of the update, other family", "same": "the same, same family",
+         "cross_cosine": "cosine with the reward gradient, other family", "same_cosine": "the same, same family"},
+        quick=True,
+    ),
+    Claim(
+        "hinted-pivots", TOPIC, "The hinted self's pull is concentrated on a few pivots.", GRADIENTS, (HINTED, SAME, SFT),
+        SETTING,
+        lambda seed: {"hinted": exact(HINTED, seed), "same": cloud(SAME, seed), "sft": exact(SFT, seed)},
+        lambda r: {
+            "top": reading(r["hinted"], "measures.concentration.top1_share"),
+            "top_same": reading(r["same"], "measures.concentration.top1_share"),
+            "top_sft": reading(r["sft"], "measures.concentration.top1_share"),
+            "effective": reading(r["hinted"], "measures.concentration.effective_share"),
+        },
+        _judge_pivots,
+        {"top": "share of the top 1 %, hinted self", "top_same": "the same, same family", "top_sft": "the same, SFT",
+         "effective": "effective share of tokens, hinted self"},
+    ),
+    Claim(
+        "hinted-style-words", TOPIC, "Under a hinted teacher words of style carry more KL than arithmetic.", LENS,
+        (HINTED, SAME), SETTING + "; reverse KL",
+        lambda seed: {"hinted": cloud(HINTED, seed, "teacher.divergence=reverse"), "same": cloud(SAME, seed)},
+        lambda r: {
+            "style": r["hinted"]["words"]["kl_style"], "arithmetic": r["hinted"]["words"]["kl_arithmetic"],
+            "style_same": r["same"]["words"]["kl_style"], "arithmetic_same": r["same"]["words"]["kl_arithmetic"],
+        },
+        _judge_style,
+        {"style": "nats a style word, hinted self", "arithmetic": "nats a number or sign, hinted self",
+         "style_same": "nats a style word, same family", "arithmetic_same": "nats a number or sign, same family"},
+        quick=True,
+    ),
+    Claim(
+        "entry-clamp-turns", TOPIC, "Clamping vocabulary entries can turn an arrow round.", GRADIENTS,
+        ("opsd-entry-clamp", "opsd-clipped"), "hinted self, forward KL, entry clamp at 0.05, 16 x 8 rollouts",
+        lambda seed: {"clamp": ClampedArrows(settings("opsd-entry-clamp", seed), DRAWS)},
+        lambda r: {"turned": r["clamp"]["turned"], "pivot": r["clamp"]["pivot_cosine"],
+                   "update": r["clamp"]["update_cosine"]},
+        _judge_clamp,
+        {"turned": "share of clamped arrows that turn round", "pivot": "cosine of the longest arrow with itself unclamped",
+         "update": "cosine of the update with itself unclamped"},
+        quick=True,
+    ),
+)  # fmt: skip

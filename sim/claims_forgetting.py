@@ -1,0 +1,204 @@
+"""Claims about what a run forgets, how far it moves, and where."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+from scipy.stats import spearmanr
+
+from sim.claim import Claim, Judgement, Numbers, Spread, by_seeds, in_part
+from sim.claims_runs import RUNS, end, forgotten, held, named, reached, start
+from sim.experiments import Experiment, Result
+from sim.sources import CONTEXTS, GRADIENTS, LENS, STATES
+
+TOPIC = "forgetting and drift"
+GOAL = 0.85
+SETTING = "16 x 8 rollouts; SGD at 0.3 for 100 steps, or Adam at 0.004 for 60 where SFT is pushed hard"
+#: Two runs drift alike if the smaller of their MMD^2 is at least this share of the larger.
+ALIKE = 0.75
+
+
+def kept(result: Result) -> float:
+    """One less the mean forgetting at a run's end."""
+    return 1 - forgotten(end(result), start(result))
+
+
+def lost_at_goal(result: Result) -> float | None:
+    """Mean forgetting at the first record that reaches the goal."""
+    there = reached(result, GOAL)
+    return None if there is None else forgotten(there, start(result))
+
+
+def correlation(results: Mapping[str, Result]) -> Numbers:
+    """Spearman's rank correlation of KL and mean forgetting over the ends of all runs, and among those that held."""
+    ends = [(end(r)["kl_from_start"], forgotten(end(r), start(r)), held(r)) for r in results.values()]
+    sound = [(kl, lost) for kl, lost, good in ends if good]
+    return {
+        "all": _spearman([(kl, lost) for kl, lost, _ in ends]),
+        "held": _spearman(sound),
+        "runs": float(len(ends)),
+    }
+
+
+def _spearman(pairs: list[tuple[float, float]]) -> float | None:
+    if len(pairs) < 3 or len({lost for _, lost in pairs}) < 2:
+        return None
+    return float(spearmanr(*zip(*pairs, strict=True)).statistic)
+
+
+def alike(results: Mapping[str, Result]) -> Numbers:
+    """Among pairs of runs with much the same MMD^2, the two that differ most in retention."""
+    seen = [r["changes"] for r in results.values() if "changes" in r]
+    pairs = [
+        (abs(a["retention"] - b["retention"]), min(a["mmd2"], b["mmd2"]), max(a["mmd2"], b["mmd2"]))
+        for a, b in combinations(seen, 2)
+        if min(a["mmd2"], b["mmd2"]) >= ALIKE * max(a["mmd2"], b["mmd2"]) > 0 and max(a["mmd_p"], b["mmd_p"]) < 0.05
+    ]
+    if not pairs:
+        return {"gap": None, "low": None, "high": None}
+    gap, low, high = max(pairs)
+    return {"gap": gap, "low": low, "high": high}
+
+
+def _runs(*names: str) -> "Any":
+    return lambda seed: {name: named(name, seed) for name in names}
+
+
+def _all(seed: int) -> Mapping[str, Experiment]:
+    return {name: named(name, seed) for name in RUNS}
+
+
+def _judge_stress(spread: Spread) -> Judgement:
+    note = (
+        f"Mild SFT keeps {spread.said('mild')} of the other skills at accuracy {spread.said('mild_accuracy')}; pushed hard it "
+        f"keeps {spread.said('stress')} at {spread.said('stress_accuracy')}."
+    )
+    return by_seeds(spread, lambda n: n["mild"] > 0.95 and n["stress"] < n["mild"] - 0.1, note)
+
+
+def _judge_keep(spread: Spread) -> Judgement:
+    note = (
+        f"At the first record over {GOAL} RL has forgotten {spread.said('rl', 3)}, same-family distillation "
+        f"{spread.said('opd', 3)}, SFT {spread.said('sft', 3)}, SFT in a foreign style {spread.said('foreign', 3)} and SFT pushed hard "
+        f"{spread.said('stress', 3)}."
+    )
+    worst = ("rl", "opd")
+    return in_part(
+        spread,
+        {
+            "SFT is pushed hard": lambda n: max(n[name] for name in worst) < n["stress"] - 0.05,
+            "SFT is mild": lambda n: max(n[name] for name in worst) < min(n["sft"], n["foreign"]) - 0.02,
+        },
+        note,
+    )
+
+
+def _judge_follows(spread: Spread) -> Judgement:
+    note = (
+        f"Over {spread.mean('runs'):.0f} runs the rank correlation of KL on the task with mean forgetting is "
+        f"{spread.said('all')}; among those that did not collapse {spread.said('held')}."
+    )
+    return by_seeds(spread, lambda n: n["all"] > 0.6 and n["held"] > 0.5, note)
+
+
+def _judge_alike(spread: Spread) -> Judgement:
+    note = f"Two runs whose MMD^2 is {spread.said('low', 3)} and {spread.said('high', 3)} differ by {spread.said('gap')} in retention."
+    return by_seeds(spread, lambda n: n["gap"] > 0.1, note)
+
+
+def _judge_sparse(spread: Spread) -> Judgement:
+    note = (
+        f"RL changes {spread.said('rl_any', 0, percent=True)} of the parameters by more than a hundred-thousandth of themselves, SFT "
+        f"{spread.said('sft_any', 0, percent=True)}; by more than a hundredth {spread.said('rl', 0, percent=True)} and "
+        f"{spread.said('sft', 0, percent=True)}. The changes' effective rank is {spread.said('rl_rank', 0, percent=True)} of the full one "
+        f"for RL and {spread.said('sft_rank', 0, percent=True)} for SFT."
+    )
+    return in_part(
+        spread,
+        {
+            "counted are changes over a hundredth": lambda n: n["rl"] < 0.8 * n["sft"],
+            "counted is every change": lambda n: n["rl_any"] < 0.8 * n["sft_any"],
+        },
+        note,
+    )
+
+
+def _judge_guards(spread: Spread) -> Judgement:
+    note = (
+        f"SFT pushed hard keeps {spread.said('stress')} of the other skills; with a quarter of replay {spread.said('replay')}; "
+        f"anchored (DFT and a forward KL of weight 0.1) {spread.said('anchored')}, of which DFT alone {spread.said('dft')}. Their "
+        f"accuracies are {spread.said('stress_accuracy')}, {spread.said('replay_accuracy')}, {spread.said('anchored_accuracy')} and "
+        f"{spread.said('dft_accuracy')}."
+    )
+    return in_part(
+        spread,
+        {
+            "documents are replayed": lambda n: n["replay"] > n["stress"] + 0.05,
+            "the run is anchored": lambda n: n["anchored"] > n["stress"] + 0.05,
+        },
+        note,
+    )
+
+
+def _kept_and_accuracy(results: Mapping[str, Result]) -> Numbers:
+    kept_ = {name: kept(result) for name, result in results.items()}
+    return kept_ | {f"{name}_accuracy": end(result)["task_accuracy"] for name, result in results.items()}
+
+
+CLAIMS = (
+    Claim(
+        "stress-sft-forgets", TOPIC, "Mild SFT keeps the other skills, and SFT pushed hard does not.", STATES,
+        ("sft-fan", "sft-stress"), SETTING, _runs("sft", "stress"),
+        lambda r: {
+            "mild": kept(r["sft"]), "stress": kept(r["stress"]),
+            "mild_accuracy": end(r["sft"])["task_accuracy"], "stress_accuracy": end(r["stress"])["task_accuracy"],
+        },
+        _judge_stress,
+        {"mild": "skills kept, mild SFT", "stress": "skills kept, SFT pushed hard", "mild_accuracy": "accuracy, mild SFT",
+         "stress_accuracy": "accuracy, SFT pushed hard"},
+    ),
+    Claim(
+        "on-policy-keeps-skills", TOPIC, "On-policy methods keep the other skills for the same gain.", f"{LENS}; {STATES}",
+        ("rl-noise-cancels", "opd-same-family", "sft-fan", "sft-foreign-style", "sft-stress"),
+        f"mean forgetting at the first record over {GOAL}; " + SETTING,
+        _runs("rl", "opd", "sft", "foreign", "stress"),
+        lambda r: {name: lost_at_goal(result) for name, result in r.items()}, _judge_keep,
+        {"rl": "forgotten, RL", "opd": "forgotten, same-family distillation", "sft": "forgotten, SFT",
+         "foreign": "forgotten, foreign SFT", "stress": "forgotten, SFT pushed hard"},
+    ),
+    Claim(
+        "forgetting-follows-kl", TOPIC, "Forgetting follows the KL on the new task.", CONTEXTS, ("sft-stress", "sft-fan"),
+        "the ends of all the runs of this ledger that have names", _all, correlation, _judge_follows,
+        {"all": "rank correlation, all runs", "held": "rank correlation, runs that did not collapse", "runs": "runs"},
+    ),
+    Claim(
+        "drift-is-not-retention", TOPIC, "Runs that drift alike by MMD may differ in what they keep.", STATES,
+        ("sft-stress", "sft-foreign-style"),
+        f"96 prompts; MMD^2 within {1 - ALIKE:.0%} of each other, both beyond their permutation null at 5 %", _all, alike,
+        _judge_alike,
+        {"gap": "difference in retention", "low": "smaller MMD^2", "high": "larger MMD^2"},
+    ),
+    Claim(
+        "rl-changes-fewer-parameters", TOPIC, "RL changes fewer parameters than SFT, at nearly full rank.", f"{LENS}; {GRADIENTS}",
+        ("rl-noise-cancels", "sft-fan"), SETTING, _runs("rl", "sft"),
+        lambda r: {
+            f"{name}{part}": value
+            for name in ("rl", "sft")
+            for part, value in (
+                ("", r[name]["changes"]["changed"]["0.01"]), ("_any", r[name]["changes"]["changed"]["1e-05"]),
+                ("_rank", r[name]["changes"]["rank_share"]),
+            )
+        },
+        _judge_sparse,
+        {"rl": "changed by over 1 %, RL", "rl_any": "changed by over 0.001 %, RL", "rl_rank": "effective rank over full, RL",
+         "sft": "changed by over 1 %, SFT", "sft_any": "changed by over 0.001 %, SFT",
+         "sft_rank": "effective rank over full, SFT"},
+    ),
+    Claim(
+        "anchor-and-replay", TOPIC, "An anchored or a replayed SFT forgets less.", CONTEXTS,
+        ("sft-anchored", "sft-replay", "sft-stress"), "Adam at 0.004, 60 steps of 16 x 8",
+        _runs("stress", "replay", "anchored", "dft"), _kept_and_accuracy, _judge_guards,
+        {name: f"skills kept, {name}" for name in ("stress", "replay", "anchored", "dft")}
+        | {f"{name}_accuracy": f"accuracy, {name}" for name in ("stress", "replay", "anchored", "dft")},
+    ),
+)  # fmt: skip
