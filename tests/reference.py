@@ -141,11 +141,17 @@ def jacobian(model: Transformer, params: Params, batch: Batch, temperature: floa
 LONGEST_ANSWER = 36
 
 
-def mean_gradient(gradients_NP: Tensor, lengths: Sequence[int], aggregation: str) -> Tensor:
-    """G of per-token gradients, in the three ways, by loops over rollouts."""
+def mean_gradient(
+    gradients_NP: Tensor, lengths: Sequence[int], aggregation: str, kept: Sequence[bool] | None = None
+) -> Tensor:
+    """G of per-token gradients, in the three ways, by loops over rollouts; of the `kept` ones where given."""
     parts = list(gradients_NP.split(list(lengths)))
+    if kept is not None:
+        parts = [part for part, stays in zip(parts, kept, strict=True) if stays]
+    if not parts:
+        return torch.zeros_like(gradients_NP[0])
     if aggregation == "token":
-        return gradients_NP.mean(0)
+        return torch.cat(parts).mean(0)
     if aggregation == "sequence":
         return torch.stack([part.mean(0) for part in parts]).mean(0)
     return torch.stack([part.sum(0) for part in parts]).sum(0) / (len(parts) * LONGEST_ANSWER)
@@ -173,6 +179,13 @@ def fisher(jacobian_NVP: Tensor, log_p_NV: Tensor, directions_KP: Tensor) -> Ten
 def kl(log_p_V: Sequence[float], log_q_V: Sequence[float]) -> float:
     """KL(p || q) = sum_v p (log p - log q), with 0 log 0 = 0."""
     return math.fsum(math.exp(a) * (a - b) for a, b in zip(log_p_V, log_q_V, strict=True) if a > -math.inf)
+
+
+def jsd(log_p_V: Sequence[float], log_q_V: Sequence[float], beta: float) -> float:
+    """beta KL(q || m) + (1 - beta) KL(p || m), with m = beta q + (1 - beta) p."""
+    pairs = zip(log_p_V, log_q_V, strict=True)
+    log_m_V = [math.log(beta * math.exp(q) + (1 - beta) * math.exp(p)) for p, q in pairs]
+    return beta * kl(log_q_V, log_m_V) + (1 - beta) * kl(log_p_V, log_m_V)
 
 
 def kl_of_step(model: Transformer, params: Params, step: Params, batch: Batch, temperature: float = 1.0) -> float:

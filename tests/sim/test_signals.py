@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
 from sim.config import Clip, Reward
-from sim.signals import Signal, advantages, forward, kl, label, mean_kl, onehot, reverse, sampled_reverse, scale
+from sim.signals import Signal, advantages, forward, jsd, kl, label, mean_kl, onehot, reverse, sampled_reverse, scale
 from tests import reference as slow
 
 OFF = Clip()
@@ -24,8 +24,13 @@ TERMS: dict[str, Term] = {
     "reverse": lambda log_p, log_q, _, clip: reverse(log_p, log_q, clip),
     "forward": lambda log_p, log_q, _, clip: forward(log_p, log_q, clip),
     "label": lambda log_p, _, token, clip: label(log_p, token, clip),
+    "DFT": lambda log_p, _, token, clip: label(log_p, token, clip, "probability"),
+    "jsd": lambda log_p, log_q, _, clip: jsd(log_p, log_q, 0.3, clip),
+    "jsd, nearly forward": lambda log_p, log_q, _, clip: jsd(log_p, log_q, 0.001, clip),
+    "jsd, nearly reverse": lambda log_p, log_q, _, clip: jsd(log_p, log_q, 0.999, clip),
 }
-DIVERGENCES = ("sampled-reverse", "reverse", "forward")
+DIVERGENCES = ("sampled-reverse", "reverse", "forward", "jsd", "jsd, nearly forward", "jsd, nearly reverse")
+BETAS = (0.001, 0.1, 0.5, 0.9, 0.999)
 CASES = slow.golden()["divergence"]
 
 
@@ -94,6 +99,95 @@ def test_logit_gradients_of_every_divergence_are_the_exact_ones(case: dict[str, 
     close(ascent(reverse(log_p, log_q, OFF).rows_NV, log_p), exact["reverse_kl"])
     close(expected_ascent(sampled_reverse, log_p, log_q, OFF), exact["sampled_reverse_kl_expectation"])
     close(ascent(label(log_p, torch.tensor([0]), OFF).rows_NV, log_p), exact["label_0"])
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("beta", ["0.1", "0.25", "0.5", "0.9"])
+def test_the_generalised_jensen_shannon_divergence_is_the_exact_one(case: dict[str, Any], beta: str) -> None:
+    log_p, log_q = logs(case["student"]), logs(case["teacher"])
+    found = jsd(log_p, log_q, float(beta), OFF)
+    close(found.kl_N, [case["jsd"][beta]])
+    close(found.signal_N, [case["jsd"][beta]])
+    assert slow.jsd(log_p[0].tolist(), log_q[0].tolist(), float(beta)) == pytest.approx(case["jsd"][beta], rel=1e-12)
+
+
+def test_the_jensen_shannon_row_worked_by_hand() -> None:
+    """p = (1/4, 3/4), q = (3/4, 1/4), b = 1/2: m = 1/2, so w = p log(m / p) / 2 = (log 2 / 8, 3 log(2/3) / 8)."""
+    found = jsd(logs([0.25, 0.75]), logs([0.75, 0.25]), 0.5, OFF)
+    close(found.rows_NV, [[math.log(2) / 8, 3 * math.log(2 / 3) / 8]])
+    close(found.kl_N, [0.75 * math.log(1.5) - 0.25 * math.log(2)])
+
+
+@given(pairs(10.0))
+def test_the_jensen_shannon_divergence_is_symmetric_in_the_middle_and_mirrored_elsewhere(
+    pair: tuple[Tensor, Tensor, Tensor],
+) -> None:
+    log_p, log_q, _ = pair
+    for beta in BETAS:
+        there, back = jsd(log_p, log_q, beta, OFF).kl_N, jsd(log_q, log_p, 1 - beta, OFF).kl_N
+        torch.testing.assert_close(there, back, rtol=1e-8, atol=1e-12)
+
+
+@given(pairs(5.0))
+def test_the_jensen_shannon_divergence_dies_at_both_ends_like_beta_times_a_kl(
+    pair: tuple[Tensor, Tensor, Tensor],
+) -> None:
+    """JSD / b tends to KL(q || p) as b falls to 0, JSD / (1 - b) to KL(p || q) as b grows to 1, both from below."""
+    log_p, log_q, _ = pair
+    for share, kl_N, of in (
+        (lambda beta: beta, kl(log_q, log_p), "forward"),
+        (lambda beta: 1 - beta, kl(log_p, log_q), "reverse"),
+    ):
+        shares = []
+        for size in (1e-3, 1e-5, 1e-7):
+            beta = size if of == "forward" else 1 - size
+            found = jsd(log_p, log_q, beta, OFF).kl_N
+            assert (found <= share(beta) * kl_N * (1 + 1e-6) + 1e-14).all()
+            shares.append(found / share(beta))
+        torch.testing.assert_close(shares[-1], kl_N, rtol=1e-2, atol=1e-6)
+
+
+@given(pairs(), st.sampled_from(BETAS))
+def test_the_jensen_shannon_divergence_never_exceeds_the_entropy_of_the_mixture(
+    pair: tuple[Tensor, Tensor, Tensor], beta: float
+) -> None:
+    """0 <= JSD <= -b log b - (1 - b) log(1 - b)."""
+    found = jsd(*pair[:2], beta, OFF).kl_N
+    assert (found >= 0).all()
+    assert (found <= (-beta * math.log(beta) - (1 - beta) * math.log1p(-beta)) * (1 + 1e-9)).all()
+
+
+def test_a_student_and_a_teacher_who_share_no_word_are_as_far_apart_as_a_mixture_can_tell() -> None:
+    found = jsd(logs([1.0, 0.0]), logs([0.0, 1.0]), 0.25, OFF)
+    close(found.kl_N, [-0.25 * math.log(0.25) - 0.75 * math.log(0.75)])
+    assert torch.isfinite(found.rows_NV).all()
+
+
+@pytest.mark.parametrize("beta", BETAS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_jensen_shannon_row_has_no_seam_where_its_two_forms_meet(beta: float, dtype: torch.dtype) -> None:
+    """The log-ratio passes 1, where one formula takes over from another."""
+    log_p = torch.tensor([[-3.0]], dtype=torch.float64)
+    for ratio in (1 - 1e-6, 1.0, 1 + 1e-6):
+        log_q = log_p + ratio
+        p, m = log_p.exp(), beta * log_q.exp() + (1 - beta) * log_p.exp()
+        found = jsd(log_p.to(dtype), log_q.to(dtype), beta, OFF).rows_NV.double()
+        torch.testing.assert_close(
+            found, (1 - beta) * p * (m / p).log(), rtol=2e-4 if dtype == torch.float32 else 1e-9, atol=0
+        )
+
+
+def test_dynamic_fine_tuning_climbs_the_probability_of_the_label() -> None:
+    """p = (0.2, 0.3, 0.5), y = 0: d p_0 / d logits = p_0 (onehot - p) = (0.16, -0.06, -0.1)."""
+    log_p, token = logs([0.2, 0.3, 0.5]), torch.tensor([0])
+    found = label(log_p, token, OFF, "probability")
+    close(ascent(found.rows_NV, log_p), [0.16, -0.06, -0.1])
+    close(found.signal_N, [-0.2 * math.log(0.2)])
+    close(found.kl_N, [-math.log(0.2)])
+    assert not found.clipped_N.any()
+    z = log_p.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(z.softmax(-1)[0, 0], z)
+    close(ascent(found.rows_NV, log_p), gradient)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -174,6 +268,10 @@ def test_rounding_makes_no_divergence_negative(
     assert (kl(log_p, log_q) >= 0).all()
 
 
+#: That of TERMS["jsd"].
+JSD_BETA = 0.3
+
+
 def losses(z: Tensor, log_q: Tensor, token: Tensor, clip: Clip) -> dict[str, Tensor]:
     """Each method's loss written out, with what is detached detached."""
     log_p = z.log_softmax(-1)
@@ -181,23 +279,29 @@ def losses(z: Tensor, log_q: Tensor, token: Tensor, clip: Clip) -> dict[str, Ten
     at_y = log_p.gather(-1, token[:, None])[:, 0]
     A = (log_q - log_p).detach()
     reverse_entries, forward_entries, surprise = p * (log_p - log_q), q * (log_q - log_p), -at_y
+    mixture = JSD_BETA * q + (1 - JSD_BETA) * p
+    jsd_entries = JSD_BETA * q * (log_q - mixture.log()) + (1 - JSD_BETA) * p * (log_p - mixture.log())
+    at_y_now = at_y.exp().detach()
     if clip.on and clip.kind == "advantage":
         cap = clip.threshold
         A_forward, kept = (q / p - 1).detach().clamp(-cap, cap), ((1 + cap) * at_y.exp()).clamp(max=1).detach()
         A = A.clamp(-cap, cap)
+        A_jsd = (mixture.log() - log_p).detach().clamp(-cap, cap)
         return {
             "sampled-reverse": -(A.gather(-1, token[:, None])[:, 0] * at_y).sum(),
             "reverse": -(p.detach() * A * log_p).sum(),
             "forward": -(p.detach() * A_forward * log_p).sum(),
             "label": (kept * surprise).sum(),
+            "DFT": (at_y_now * kept * surprise).sum(),
+            "jsd": -((1 - JSD_BETA) * p.detach() * A_jsd * log_p).sum(),
         }
-    factors = [torch.ones(len(z), dtype=z.dtype)] * 3
+    factors = [torch.ones(len(z), dtype=z.dtype)] * 4
     if clip.on and clip.kind == "token-scale":
-        divergences = (reverse_entries.sum(-1), forward_entries.sum(-1), surprise)
+        divergences = (reverse_entries.sum(-1), forward_entries.sum(-1), surprise, jsd_entries.sum(-1))
         factors = [(clip.threshold / divergence).clamp(max=1).detach() for divergence in divergences]
     if clip.on and clip.kind == "entry-clamp":
-        reverse_entries, forward_entries, surprise = (
-            entry.clamp(max=clip.threshold) for entry in (reverse_entries, forward_entries, surprise)
+        reverse_entries, forward_entries, surprise, jsd_entries = (
+            entry.clamp(max=clip.threshold) for entry in (reverse_entries, forward_entries, surprise, jsd_entries)
         )
         A = A.clamp(min=-clip.threshold)
     return {
@@ -205,6 +309,8 @@ def losses(z: Tensor, log_q: Tensor, token: Tensor, clip: Clip) -> dict[str, Ten
         "reverse": (factors[0] * reverse_entries.sum(-1)).sum(),
         "forward": (factors[1] * forward_entries.sum(-1)).sum(),
         "label": (factors[2] * surprise).sum(),
+        "DFT": (at_y_now * factors[2] * surprise).sum(),
+        "jsd": (factors[3] * jsd_entries.sum(-1)).sum(),
     }
 
 
@@ -224,7 +330,7 @@ def test_rows_give_the_finite_difference_of_the_loss() -> None:
     rng = torch.Generator().manual_seed(1)
     z, teacher = (torch.randn(1, 4, generator=rng, dtype=torch.float64) for _ in range(2))
     log_q, token, h = teacher.log_softmax(-1), torch.tensor([2]), 1e-6
-    for name in ("reverse", "forward", "label"):
+    for name in ("reverse", "forward", "label", "jsd"):
         slopes = []
         for v in range(4):
             step = torch.zeros_like(z)
@@ -305,7 +411,7 @@ def test_the_thresholds_bound_what_they_name(pair: tuple[Tensor, Tensor, Tensor]
     assert (sampled_reverse(log_p, log_q, token, advantage).signal_N.abs() <= tau).all()
     assert (sampled_reverse(log_p, log_q, token, clamp).signal_N >= -tau).all()
     p = log_p.exp()
-    for term in (reverse, forward):
+    for term in (reverse, forward, lambda log_p, log_q, clip: jsd(log_p, log_q, 0.3, clip)):
         assert (term(log_p, log_q, advantage).rows_NV.abs() <= tau * p).all()
         assert (term(log_p, log_q, scaled).signal_N <= tau).all()
     assert (label(log_p, token, scaled).signal_N <= tau).all()
