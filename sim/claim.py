@@ -42,18 +42,46 @@ class Spread:
         known = self.known(name)
         return math.fsum(known) / len(known) if known else math.nan
 
-    def said(self, name: str, digits: int = 2, percent: bool = False) -> str:
+    def said(self, name: str, digits: int = 2) -> str:
         """The mean and the extremes, for a note."""
-        known = [100 * value if percent else value for value in self.known(name)]
-        if not known:
-            return "undetermined"
-        unit = " %" if percent else ""
-        mean, low, high = (f"{value:.{digits}f}" for value in (math.fsum(known) / len(known), min(known), max(known)))
-        return f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})"
+        return _said(self.known(name), digits, "")
+
+    def percent(self, name: str) -> str:
+        """The same of a share, in percent."""
+        return _said([100 * value for value in self.known(name)], 0, " %")
 
 
-#: What one seed says: a rule of its numbers. A number that is missing makes it false.
-Rule = Callable[[Numbers], bool]
+def _said(known: Sequence[float], digits: int, unit: str) -> str:
+    if not known:
+        return "undetermined"
+    mean, low, high = (f"{value:.{digits}f}" for value in (math.fsum(known) / len(known), min(known), max(known)))
+    return f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})"
+
+
+class Missing(Exception):
+    """A number that a rule needs is undetermined."""
+
+
+class Seed:
+    """The numbers of one seed, as a rule reads them."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
+
+    def __getitem__(self, name: str) -> float:
+        """A number; Missing where it is undetermined."""
+        value = self._numbers[name]
+        if value is None:
+            raise Missing(name)
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether a number is determined."""
+        return self._numbers[name] is not None
+
+
+#: What one seed says. A rule that needs a number which is missing is not met.
+Rule = Callable[[Seed], bool]
 
 
 @dataclass(frozen=True)
@@ -113,8 +141,8 @@ def listed(names: Sequence[str]) -> str:
 
 def _met(rule: Rule, numbers: Numbers) -> bool:
     try:
-        return bool(rule(numbers))
-    except TypeError:  # a number that is None is compared
+        return bool(rule(Seed(numbers)))
+    except Missing:
         return False
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from sim.claim import Claim, Judgement, Spread, by_seeds, in_part, settings
-from sim.experiments import BatchSizes, ClampedArrows, Cloud, Experiment, Result, RewardSlope
-from sim.sources import GRADIENTS, LENS, STATES
+from sim.experiments import Experiment, Result
+from sim.probes import BatchSizes, ClampedArrows, Cloud, RewardSlope
+from sim.sources import GRADIENTS, LENS
 
 TOPIC = "one step's cloud"
 DRAWS, EXACT_DRAWS = 10, 3
@@ -41,7 +42,8 @@ def _noise(seed: int) -> Mapping[str, Experiment]:
 
 def _judge_noise(spread: Spread) -> Judgement:
     note = (
-        f"From one prompt to 64 the update of RL falls with the exponent {spread.said('rl')}; noise alone gives -0.5. "
+        f"From one prompt to 64 the update of RL falls with the exponent {spread.said('rl')}; noise alone gives "
+        f"-0.5. "
         f"That of SFT falls with {spread.said('sft')}."
     )
     return by_seeds(spread, lambda n: n["rl"] < -0.35 and n["rl"] < n["sft"], note)
@@ -58,16 +60,17 @@ def _judge_unbiased(spread: Spread) -> Judgement:
 def _judge_sparse(spread: Spread) -> Judgement:
     note = (
         f"No part of the signal's variance lies within rollouts ({spread.said('within', 2)}), and "
-        f"{spread.said('silent', 0, percent=True)} of the groups carry no signal at all."
+        f"{spread.percent('silent')} of the groups carry no signal at all."
     )
     return by_seeds(spread, lambda n: n["within"] < 0.01 and n["silent"] > 0.5, note)
 
 
 def _judge_sft(spread: Spread) -> Judgement:
     note = (
-        f"Within rollouts lie {spread.said('within', 0, percent=True)} of the signal's variance; coherence is "
-        f"{spread.said('coherence', 3)}, that of RL {spread.said('coherence_rl', 3)}; the effective share of tokens is "
-        f"{spread.said('effective')} and the strongest 1 % carry {spread.said('top', 0, percent=True)} of the update."
+        f"Within rollouts lie {spread.percent('within')} of the signal's variance; coherence is "
+        f"{spread.said('coherence', 3)}, that of RL {spread.said('coherence_rl', 3)}; the effective share of tokens "
+        f"is "
+        f"{spread.said('effective')} and the strongest 1 % carry {spread.percent('top')} of the update."
     )
     return in_part(
         spread,
@@ -84,7 +87,7 @@ def _judge_near(spread: Spread) -> Judgement:
     note = (
         f"Data in the student's own style make a step of {spread.said('own')} safe radii, data in a foreign one of "
         f"{spread.said('foreign')}: nearer is shorter, but neither is inside in most draws "
-        f"({spread.said('own_past', 0, percent=True)} and {spread.said('foreign_past', 0, percent=True)} past). Data that the "
+        f"({spread.percent('own_past')} and {spread.percent('foreign_past')} past). Data that the "
         f"student wrote itself and that were accepted make {spread.said('rejection')}."
     )
     return by_seeds(
@@ -96,8 +99,8 @@ def _judge_near(spread: Spread) -> Judgement:
 
 def _judge_same(spread: Spread) -> Judgement:
     note = (
-        f"Within rollouts lie {spread.said('within', 0, percent=True)} of the signal's variance, and the strongest 1 % of tokens "
-        f"carry {spread.said('top', 0, percent=True)} of the update; a token scale of 0.05 nats leaves "
+        f"Within rollouts lie {spread.percent('within')} of the signal's variance, and the strongest 1 % of tokens "
+        f"carry {spread.percent('top')} of the update; a token scale of 0.05 nats leaves "
         f"{spread.said('clip')} of its length, {spread.said('clip_hinted')} of the hinted self's."
     )
     return in_part(spread, {"it is dense": lambda n: n["within"] > 0.5, "diffuse": lambda n: n["top"] < 0.2}, note)
@@ -105,8 +108,8 @@ def _judge_same(spread: Spread) -> Judgement:
 
 def _judge_cross(spread: Spread) -> Judgement:
     note = (
-        f"Words of style carry {spread.said('cross', 0, percent=True)} of the cross-family update and "
-        f"{spread.said('same', 0, percent=True)} of the same-family one; its cosine with the reward gradient is "
+        f"Words of style carry {spread.percent('cross')} of the cross-family update and "
+        f"{spread.percent('same')} of the same-family one; its cosine with the reward gradient is "
         f"{spread.said('cross_cosine')}, against {spread.said('same_cosine')}."
     )
     return by_seeds(spread, lambda n: n["cross"] > 0.5 and n["cross"] > n["same"] and n["cross_cosine"] < 0.1, note)
@@ -114,8 +117,8 @@ def _judge_cross(spread: Spread) -> Judgement:
 
 def _judge_pivots(spread: Spread) -> Judgement:
     note = (
-        f"The strongest 1 % of tokens carry {spread.said('top', 0, percent=True)} of the hinted update "
-        f"({spread.said('top_sft', 0, percent=True)} of that of SFT, {spread.said('top_same', 0, percent=True)} of the same-family one), "
+        f"The strongest 1 % of tokens carry {spread.percent('top')} of the hinted update "
+        f"({spread.percent('top_sft')} of that of SFT, {spread.percent('top_same')} of the same-family one), "
         f"and the effective share of tokens is {spread.said('effective')}."
     )
     return by_seeds(spread, lambda n: n["top"] > 0.2 and n["top"] > 1.5 * n["top_sft"] and n["effective"] < 0.1, note)
@@ -123,7 +126,8 @@ def _judge_pivots(spread: Spread) -> Judgement:
 
 def _judge_style(spread: Spread) -> Judgement:
     note = (
-        f"Under the hint a style word carries {spread.said('style')} nats and a number or sign {spread.said('arithmetic')}; "
+        f"Under the hint a style word carries {spread.said('style')} nats and a number or sign "
+        f"{spread.said('arithmetic')}; "
         f"under the same-family teacher {spread.said('style_same')} and {spread.said('arithmetic_same')}."
     )
     return by_seeds(spread, lambda n: n["style"] > n["arithmetic"], note)
@@ -131,8 +135,9 @@ def _judge_style(spread: Spread) -> Judgement:
 
 def _judge_clamp(spread: Spread) -> Judgement:
     note = (
-        f"Of the arrows that the entry clamp touches, {spread.said('turned', 0, percent=True)} point against their own "
-        f"direction; the update's cosine with the unclamped one is {spread.said('update')}, that of the longest arrow "
+        f"Of the arrows that the entry clamp touches, {spread.percent('turned')} point against their own "
+        f"direction; the update's cosine with the unclamped one is {spread.said('update')}, that of the longest "
+        f"arrow "
         f"{spread.said('pivot')}."
     )
     return by_seeds(spread, lambda n: n["turned"] > 0.05, note)
@@ -140,8 +145,8 @@ def _judge_clamp(spread: Spread) -> Judgement:
 
 def _judge_small(spread: Spread) -> Judgement:
     note = (
-        f"With two prompts {spread.said('small', 0, percent=True)} of the draws have no signal; with 32, "
-        f"{spread.said('groups', 0, percent=True)} of the groups have none."
+        f"With two prompts {spread.percent('small')} of the draws have no signal; with 32, "
+        f"{spread.percent('groups')} of the groups have none."
     )
     return by_seeds(spread, lambda n: n["groups"] >= 0.5, note)
 
@@ -153,8 +158,10 @@ def _silent(result: Result) -> float:
 
 CLAIMS = (
     Claim(
-        "rl-noise-cancels", TOPIC, "The noise of RL cancels as the batch grows, so its update shrinks; that of SFT does "
-        "not.", GRADIENTS, (RL, "rl-small-batch", SFT), "1 to 64 prompts of 8 answers, 12 draws each, at the checkpoint",
+        "rl-noise-cancels", TOPIC, "The noise of RL cancels as the batch grows, so its update shrinks; that of SFT "
+        "does "
+        "not.", GRADIENTS, (RL, "rl-small-batch", SFT), "1 to 64 prompts of 8 answers, 12 draws each, at the "
+        "checkpoint",
         _noise, lambda r: {"rl": r["rl"]["slope"], "sft": r["sft"]["slope"]}, _judge_noise,
         {"rl": "exponent of |G| in the batch, RL", "sft": "the same, SFT"},
     ),
@@ -205,9 +212,12 @@ CLAIMS = (
          "coherence_rl": "coherence of RL", "effective": "effective share of tokens", "top": "share of the top 1 %"},
     ),
     Claim(
-        "sft-near-the-student", TOPIC, "A step of SFT is safe where the data are near the student.", f"{GRADIENTS}; {STATES}",
+        "sft-near-the-student", TOPIC, "A step of SFT is safe where the data are near the student.", f"{GRADIENTS}; "
+        "{STATES}",
         (SFT, FOREIGN, "sft-rejection"), SETTING,
-        lambda seed: {"own": cloud(SFT, seed), "foreign": cloud(FOREIGN, seed), "rejection": cloud("sft-rejection", seed)},
+        lambda seed: {
+            "own": cloud(SFT, seed), "foreign": cloud(FOREIGN, seed), "rejection": cloud("sft-rejection", seed)
+        },
         lambda r: {
             "own": reading(r["own"], "update.ratio"), "foreign": reading(r["foreign"], "update.ratio"),
             "rejection": reading(r["rejection"], "update.ratio"),
@@ -248,8 +258,8 @@ CLAIMS = (
         quick=True,
     ),
     Claim(
-        "hinted-pivots", TOPIC, "The hinted self's pull is concentrated on a few pivots.", GRADIENTS, (HINTED, SAME, SFT),
-        SETTING,
+        "hinted-pivots", TOPIC, "The hinted self's pull is concentrated on a few pivots.", GRADIENTS,
+        (HINTED, SAME, SFT), SETTING,
         lambda seed: {"hinted": exact(HINTED, seed), "same": cloud(SAME, seed), "sft": exact(SFT, seed)},
         lambda r: {
             "top": reading(r["hinted"], "measures.concentration.top1_share"),
@@ -281,7 +291,8 @@ CLAIMS = (
         lambda r: {"turned": r["clamp"]["turned"], "pivot": r["clamp"]["pivot_cosine"],
                    "update": r["clamp"]["update_cosine"]},
         _judge_clamp,
-        {"turned": "share of clamped arrows that turn round", "pivot": "cosine of the longest arrow with itself unclamped",
+        {"turned": "share of clamped arrows that turn round",
+         "pivot": "cosine of the longest arrow with itself unclamped",
          "update": "cosine of the update with itself unclamped"},
         quick=True,
     ),

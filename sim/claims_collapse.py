@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import product
 
-from sim.claim import Claim, Judgement, Numbers, Spread, in_part, listed, settings
+from sim.claim import Claim, Judgement, Numbers, Rule, Spread, in_part, listed, settings
 from sim.claims_runs import ADAM, collapsed_at, end, held, named
 from sim.experiments import Experiment, Result, Run
 from sim.plan import Phase
@@ -66,12 +66,12 @@ def _judge_collapse(spread: Spread) -> Judgement:
     return in_part(spread, {f"with {name}": _gone(name) for name in UNDEFENDED}, note)
 
 
-def _gone(name: str):  # type: ignore[no-untyped-def]
-    return lambda numbers: numbers[name] is not None
+def _gone(name: str) -> Rule:
+    return lambda seed: seed.has(name)
 
 
-def _kept(name: str):  # type: ignore[no-untyped-def]
-    return lambda numbers: numbers[name] is None
+def _kept(name: str) -> Rule:
+    return lambda seed: not seed.has(name)
 
 
 def _judge_frozen(spread: Spread) -> Judgement:
@@ -124,7 +124,8 @@ CLAIMS = (
     ),
     Claim(
         "clip-prevents-collapse", TOPIC, "A clip of what one token may pull prevents the collapse.", GRADIENTS,
-        ("opsd-clipped", "opsd-entry-clamp"), SETTING + "; entry clamp and token scale at 0.05 nats, advantage clip at 1",
+        ("opsd-clipped", "opsd-entry-clamp"),
+        SETTING + "; entry clamp and token scale at 0.05 nats, advantage clip at 1",
         lambda seed: _experiments(CLIPPED, seed), _steps, _judge_clips, _units(CLIPPED),
     ),
     Claim(

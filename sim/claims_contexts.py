@@ -1,8 +1,8 @@
 """Claims about the contexts of a self-teacher: that each teaches what it says."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from sim.claim import Claim, Judgement, Numbers, Rule, Spread, by_seeds
+from sim.claim import Claim, Judgement, Numbers, Rule, Seed, Spread, by_seeds
 from sim.claims_runs import end, forgotten, held, named, start
 from sim.experiments import Result
 from sim.sources import CONTEXTS
@@ -22,10 +22,11 @@ def _numbers(results: Mapping[str, Result]) -> Numbers:
     }
 
 
-def _judge(rule: Rule):  # type: ignore[no-untyped-def]
+def _judge(rule: Rule) -> Callable[[Spread], Judgement]:
     def judge(spread: Spread) -> Judgement:
         note = (
-            f"Accuracy goes from {spread.said('before')} to {spread.said('after')}, at {spread.said('kl')} nats a site; "
+            f"Accuracy goes from {spread.said('before')} to {spread.said('after')}, at {spread.said('kl')} nats a "
+            f"site; "
             f"{spread.said('forgotten', 3)} of the other skills is forgotten."
         )
         return by_seeds(spread, rule, note)
@@ -41,12 +42,12 @@ def _claim(name: str, run: str, claim: str, preset: str, rule: Rule) -> Claim:
     )  # fmt: skip
 
 
-def _teaches(numbers: Numbers) -> bool:
-    return bool(numbers["after"] > 0.85 and numbers["held"])  # type: ignore[operator]
+def _teaches(seed: Seed) -> bool:
+    return seed["after"] > 0.85 and seed["held"] == 1
 
 
-def _leaves(numbers: Numbers) -> bool:
-    return bool(abs(numbers["after"] - numbers["before"]) < 0.08 and numbers["held"])  # type: ignore[operator]
+def _leaves(seed: Seed) -> bool:
+    return abs(seed["after"] - seed["before"]) < 0.08 and seed["held"] == 1
 
 
 CLAIMS = (
@@ -55,7 +56,8 @@ CLAIMS = (
     _claim("demonstration-teaches", "example", "Shown a demonstration of another problem, it teaches the method.",
            "opsd-example", _teaches),
     _claim("rule-teaches", "rule", "Shown a rule, it teaches to behave as if told.", "opsd-rule", _teaches),
-    _claim("persona-teaches", "careful", "Told who to be (careful), it teaches to be so untold.", "opsd-persona", _teaches),
+    _claim("persona-teaches", "careful", "Told who to be (careful), it teaches to be so untold.", "opsd-persona",
+           _teaches),
     _claim("hasty-persona-teaches", "hasty", "Told to be hasty, it teaches haste: the key move is learned no more than "
            "before.", "opsd-persona", _leaves),
     _claim("wrong-hint-misleads", "wrong-hint", "Shown a wrong answer, it does not teach the right one.",

@@ -1,8 +1,7 @@
 """Claims about what a run forgets, how far it moves, and where."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import Any
 
 from scipy.stats import spearmanr
 
@@ -60,7 +59,7 @@ def alike(results: Mapping[str, Result]) -> Numbers:
     return {"gap": gap, "low": low, "high": high}
 
 
-def _runs(*names: str) -> "Any":
+def _runs(*names: str) -> Callable[[int], Mapping[str, Experiment]]:
     return lambda seed: {name: named(name, seed) for name in names}
 
 
@@ -70,7 +69,8 @@ def _all(seed: int) -> Mapping[str, Experiment]:
 
 def _judge_stress(spread: Spread) -> Judgement:
     note = (
-        f"Mild SFT keeps {spread.said('mild')} of the other skills at accuracy {spread.said('mild_accuracy')}; pushed hard it "
+        f"Mild SFT keeps {spread.said('mild')} of the other skills at accuracy {spread.said('mild_accuracy')}; "
+        f"pushed hard it "
         f"keeps {spread.said('stress')} at {spread.said('stress_accuracy')}."
     )
     return by_seeds(spread, lambda n: n["mild"] > 0.95 and n["stress"] < n["mild"] - 0.1, note)
@@ -79,7 +79,8 @@ def _judge_stress(spread: Spread) -> Judgement:
 def _judge_keep(spread: Spread) -> Judgement:
     note = (
         f"At the first record over {GOAL} RL has forgotten {spread.said('rl', 3)}, same-family distillation "
-        f"{spread.said('opd', 3)}, SFT {spread.said('sft', 3)}, SFT in a foreign style {spread.said('foreign', 3)} and SFT pushed hard "
+        f"{spread.said('opd', 3)}, SFT {spread.said('sft', 3)}, SFT in a foreign style {spread.said('foreign', 3)} "
+        f"and SFT pushed hard "
         f"{spread.said('stress', 3)}."
     )
     worst = ("rl", "opd")
@@ -102,16 +103,20 @@ def _judge_follows(spread: Spread) -> Judgement:
 
 
 def _judge_alike(spread: Spread) -> Judgement:
-    note = f"Two runs whose MMD^2 is {spread.said('low', 3)} and {spread.said('high', 3)} differ by {spread.said('gap')} in retention."
+    note = (
+        f"Two runs whose MMD^2 is {spread.said('low', 3)} and {spread.said('high', 3)} differ by {spread.said('gap')} "
+        "in retention."
+    )
     return by_seeds(spread, lambda n: n["gap"] > 0.1, note)
 
 
 def _judge_sparse(spread: Spread) -> Judgement:
     note = (
-        f"RL changes {spread.said('rl_any', 0, percent=True)} of the parameters by more than a hundred-thousandth of themselves, SFT "
-        f"{spread.said('sft_any', 0, percent=True)}; by more than a hundredth {spread.said('rl', 0, percent=True)} and "
-        f"{spread.said('sft', 0, percent=True)}. The changes' effective rank is {spread.said('rl_rank', 0, percent=True)} of the full one "
-        f"for RL and {spread.said('sft_rank', 0, percent=True)} for SFT."
+        f"RL changes {spread.percent('rl_any')} of the parameters by more than a hundred-thousandth of themselves, "
+        f"SFT "
+        f"{spread.percent('sft_any')}; by more than a hundredth {spread.percent('rl')} and "
+        f"{spread.percent('sft')}. The changes' effective rank is {spread.percent('rl_rank')} of the full one "
+        f"for RL and {spread.percent('sft_rank')} for SFT."
     )
     return in_part(
         spread,
@@ -125,9 +130,12 @@ def _judge_sparse(spread: Spread) -> Judgement:
 
 def _judge_guards(spread: Spread) -> Judgement:
     note = (
-        f"SFT pushed hard keeps {spread.said('stress')} of the other skills; with a quarter of replay {spread.said('replay')}; "
-        f"anchored (DFT and a forward KL of weight 0.1) {spread.said('anchored')}, of which DFT alone {spread.said('dft')}. Their "
-        f"accuracies are {spread.said('stress_accuracy')}, {spread.said('replay_accuracy')}, {spread.said('anchored_accuracy')} and "
+        f"SFT pushed hard keeps {spread.said('stress')} of the other skills; with a quarter of replay "
+        f"{spread.said('replay')}; "
+        f"anchored (DFT and a forward KL of weight 0.1) {spread.said('anchored')}, of which DFT alone "
+        f"{spread.said('dft')}. Their "
+        f"accuracies are {spread.said('stress_accuracy')}, {spread.said('replay_accuracy')}, "
+        f"{spread.said('anchored_accuracy')} and "
         f"{spread.said('dft_accuracy')}."
     )
     return in_part(
@@ -154,11 +162,13 @@ CLAIMS = (
             "mild_accuracy": end(r["sft"])["task_accuracy"], "stress_accuracy": end(r["stress"])["task_accuracy"],
         },
         _judge_stress,
-        {"mild": "skills kept, mild SFT", "stress": "skills kept, SFT pushed hard", "mild_accuracy": "accuracy, mild SFT",
+        {"mild": "skills kept, mild SFT", "stress": "skills kept, SFT pushed hard",
+         "mild_accuracy": "accuracy, mild SFT",
          "stress_accuracy": "accuracy, SFT pushed hard"},
     ),
     Claim(
-        "on-policy-keeps-skills", TOPIC, "On-policy methods keep the other skills for the same gain.", f"{LENS}; {STATES}",
+        "on-policy-keeps-skills", TOPIC, "On-policy methods keep the other skills for the same gain.", f"{LENS}; "
+        "{STATES}",
         ("rl-noise-cancels", "opd-same-family", "sft-fan", "sft-foreign-style", "sft-stress"),
         f"mean forgetting at the first record over {GOAL}; " + SETTING,
         _runs("rl", "opd", "sft", "foreign", "stress"),
@@ -167,19 +177,21 @@ CLAIMS = (
          "foreign": "forgotten, foreign SFT", "stress": "forgotten, SFT pushed hard"},
     ),
     Claim(
-        "forgetting-follows-kl", TOPIC, "Forgetting follows the KL on the new task.", CONTEXTS, ("sft-stress", "sft-fan"),
+        "forgetting-follows-kl", TOPIC, "Forgetting follows the KL on the new task.", CONTEXTS,
+        ("sft-stress", "sft-fan"),
         "the ends of all the runs of this ledger that have names", _all, correlation, _judge_follows,
         {"all": "rank correlation, all runs", "held": "rank correlation, runs that did not collapse", "runs": "runs"},
     ),
     Claim(
         "drift-is-not-retention", TOPIC, "Runs that drift alike by MMD may differ in what they keep.", STATES,
         ("sft-stress", "sft-foreign-style"),
-        f"96 prompts; MMD^2 within {1 - ALIKE:.0%} of each other, both beyond their permutation null at 5 %", _all, alike,
-        _judge_alike,
+        f"96 prompts; MMD^2 within {1 - ALIKE:.0%} of each other, both beyond their permutation null at 5 %", _all,
+        alike, _judge_alike,
         {"gap": "difference in retention", "low": "smaller MMD^2", "high": "larger MMD^2"},
     ),
     Claim(
-        "rl-changes-fewer-parameters", TOPIC, "RL changes fewer parameters than SFT, at nearly full rank.", f"{LENS}; {GRADIENTS}",
+        "rl-changes-fewer-parameters", TOPIC, "RL changes fewer parameters than SFT, at nearly full rank.",
+        f"{LENS}; {GRADIENTS}",
         ("rl-noise-cancels", "sft-fan"), SETTING, _runs("rl", "sft"),
         lambda r: {
             f"{name}{part}": value
@@ -190,7 +202,8 @@ CLAIMS = (
             )
         },
         _judge_sparse,
-        {"rl": "changed by over 1 %, RL", "rl_any": "changed by over 0.001 %, RL", "rl_rank": "effective rank over full, RL",
+        {"rl": "changed by over 1 %, RL", "rl_any": "changed by over 0.001 %, RL",
+         "rl_rank": "effective rank over full, RL",
          "sft": "changed by over 1 %, SFT", "sft_any": "changed by over 0.001 %, SFT",
          "sft_rank": "effective rank over full, SFT"},
     ),

@@ -1,6 +1,7 @@
 """Claims about what a run reaches, and at what price."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def compute(result: Result, accuracy: float, teacher: float) -> float | None:
 def steepest(result: Result) -> float:
     """The largest fall of entropy between two records, in nats."""
     entropy = [each["entropy"] for each in result["records"]]
-    return float(max(before - after for before, after in zip(entropy, entropy[1:], strict=False)))
+    return float(max(before - after for before, after in pairwise(entropy)))
 
 
 def fall(result: Result) -> float:
@@ -68,7 +69,8 @@ def _judge_ceiling(spread: Spread) -> Judgement:
 
 def _judge_order(spread: Spread) -> Judgement:
     note = (
-        f"After 60 steps of 128 answers: SFT alone {spread.said('sft')}, RL alone {spread.said('rl')}, 30 of SFT then 30 of "
+        f"After 60 steps of 128 answers: SFT alone {spread.said('sft')}, RL alone {spread.said('rl')}, 30 of SFT "
+        f"then 30 of "
         f"RL {spread.said('both')}; with data that are always right SFT alone reaches {spread.said('sft_right')}."
     )
     right = "the data's writer is fallible (with right data SFT alone is as good)"
@@ -81,10 +83,11 @@ def _judge_order(spread: Spread) -> Judgement:
 def _judge_compute(spread: Spread) -> Judgement:
     note = (
         f"To accuracy {GOAL} same-family distillation takes {spread.said('opd', 1)} million token passes, RL "
-        f"{spread.said('rl', 1)}, and the hinted self with a frozen teacher {spread.said('hinted', 1)}. The published factors of "
+        f"{spread.said('rl', 1)}, and the hinted self with a frozen teacher {spread.said('hinted', 1)}. The "
+        f"published factors of "
         f"9 to 30 compare with SFT whose data the teacher must write first; here is RL."
     )
-    return by_seeds(spread, lambda n: n["rl"] is None or n["opd"] < n["rl"], note)
+    return by_seeds(spread, lambda n: not n.has("rl") or n["opd"] < n["rl"], note)
 
 
 def _judge_surpass(spread: Spread) -> Judgement:
@@ -105,7 +108,8 @@ def _judge_surpass(spread: Spread) -> Judgement:
 
 def _judge_entropy(spread: Spread) -> Judgement:
     note = (
-        f"Entropy falls by {spread.said('opd_fall', 3)} nats under reverse-KL distillation and by {spread.said('rl_fall', 3)} under "
+        f"Entropy falls by {spread.said('opd_fall', 3)} nats under reverse-KL distillation and by "
+        f"{spread.said('rl_fall', 3)} under "
         f"RL over 100 steps; the steepest fall in 5 steps is {spread.said('opd', 3)} and {spread.said('rl', 3)}."
     )
     return by_seeds(spread, lambda n: n["opd"] > 1.5 * n["rl"] and n["opd_fall"] > 0.05, note)
@@ -122,7 +126,8 @@ def _judge_identity(spread: Spread) -> Judgement:
 def _judge_frontier(spread: Spread) -> Judgement:
     note = (
         f"At the first record over {GOAL}, nats a site for each point gained: RL {spread.said('rl', 4)}, same-family "
-        f"distillation {spread.said('opd', 4)}, hinted self {spread.said('hinted', 4)}, SFT {spread.said('sft', 4)}, foreign SFT "
+        f"distillation {spread.said('opd', 4)}, hinted self {spread.said('hinted', 4)}, SFT "
+        f"{spread.said('sft', 4)}, foreign SFT "
         f"{spread.said('foreign', 4)}."
     )
     return by_seeds(spread, lambda n: n["rl"] <= min(n["sft"], n["foreign"]), note)
@@ -150,7 +155,9 @@ CLAIMS = (
     Claim(
         "sft-caps-at-its-teacher", TOPIC, "SFT caps at its teacher, and RL does not.", GRADIENTS,
         ("sft-ceiling", "rl-noise-cancels"), "the data make the key move in half of the problems; 16 x 8, 100 steps",
-        lambda seed: {"data": DataAccuracy(config("ceiling", seed)), "sft": named("ceiling", seed), "rl": named("rl", seed)},
+        lambda seed: {
+            "data": DataAccuracy(config("ceiling", seed)), "sft": named("ceiling", seed), "rl": named("rl", seed)
+        },
         lambda r: {"data": r["data"]["accuracy"], "sft": end(r["sft"])["task_accuracy"],
                    "rl": end(r["rl"])["task_accuracy"]},
         _judge_ceiling, {"data": "accuracy of the data", "sft": "accuracy after SFT", "rl": "accuracy after RL"},
@@ -165,9 +172,11 @@ CLAIMS = (
          "sft_right": "accuracy, SFT on data that are always right"},
     ),
     Claim(
-        "distillation-needs-less-compute", TOPIC, "On-policy distillation needs less compute than RL for the same accuracy.",
+        "distillation-needs-less-compute", TOPIC, "On-policy distillation needs less compute than RL for the same "
+        "accuracy.",
         GRADIENTS, ("opd-same-family", "rl-noise-cancels", "opsd-frozen-teacher"),
-        f"millions of student forward passes of a token until accuracy {GOAL}: sampling 1, training 3, the larger teacher "
+        f"millions of student forward passes of a token until accuracy {GOAL}: sampling 1, training 3, the larger "
+        f"teacher "
         f"{TEACHER}; 16 x 8 rollouts, a record every 5 steps",
         lambda seed: {name: named(name, seed) for name in ("opd", "rl", "hinted")},
         lambda r: {"opd": compute(r["opd"], GOAL, TEACHER), "rl": compute(r["rl"], GOAL, 0),
@@ -193,13 +202,16 @@ CLAIMS = (
         "reverse-kl-drops-entropy", TOPIC, "Reverse-KL distillation lowers entropy abruptly, RL gradually.", LENS,
         ("opd-same-family", "rl-noise-cancels"), "16 x 8 rollouts, 100 steps, a record every 5",
         lambda seed: {name: named(name, seed) for name in ("opd", "rl")},
-        lambda r: {"opd": steepest(r["opd"]), "rl": steepest(r["rl"]), "opd_fall": fall(r["opd"]), "rl_fall": fall(r["rl"])},
+        lambda r: {
+            "opd": steepest(r["opd"]), "rl": steepest(r["rl"]), "opd_fall": fall(r["opd"]), "rl_fall": fall(r["rl"])
+        },
         _judge_entropy,
         {"opd": "steepest fall in 5 steps, nats, distillation", "rl": "the same, RL",
          "opd_fall": "fall of entropy, nats, distillation", "rl_fall": "the same, RL"},
     ),
     Claim(
-        "kl-regularised-target", TOPIC, "RL with a KL to the reference climbs towards ref exp(reward / beta), whose value is "
+        "kl-regularised-target", TOPIC, "RL with a KL to the reference climbs towards ref exp(reward / beta), whose "
+        "value is "
         "beta log Z.", KL_VIEW, ("rl-kl-regularised",), "beta 0.05 a whole answer, 16 x 8 rollouts, 100 steps",
         lambda seed: {"run": named("rl-kl", seed)},
         lambda r: {"first": objective(start(r["run"]), 0.05), "last": objective(end(r["run"]), 0.05),
@@ -208,10 +220,12 @@ CLAIMS = (
     ),
     Claim(
         "rl-spends-least-kl", TOPIC, "For the same gain RL moves the policy least.", f"{LENS}; {GRADIENTS}",
-        ("rl-noise-cancels", "opd-same-family", "sft-fan"), f"KL a site over points gained, at the first record over {GOAL}",
+        ("rl-noise-cancels", "opd-same-family", "sft-fan"),
+        f"KL a site over points gained, at the first record over {GOAL}",
         lambda seed: {name: named(name, seed) for name in ("rl", "opd", "hinted", "sft", "foreign")},
         lambda r: {name: price(result) for name, result in r.items()}, _judge_frontier,
-        {"rl": "nats a point, RL", "opd": "nats a point, same-family distillation", "hinted": "nats a point, hinted self",
+        {"rl": "nats a point, RL", "opd": "nats a point, same-family distillation",
+         "hinted": "nats a point, hinted self",
          "sft": "nats a point, SFT", "foreign": "nats a point, foreign SFT"},
     ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sim import cli_study, cli_train
+from sim import cli_claims, cli_study, cli_train
 from sim.cli_weights import weights
 from sim.errors import InvalidInput
 from sim.options import MAX_DRAW, MAX_STEPS, Assignments, PresetName, Target, configured, simulator
@@ -95,6 +95,7 @@ def frame(
 # Here, as help lists commands in the order in which they come.
 cli_train.register(app)
 cli_study.register(app)
+cli_claims.register(app)
 
 
 @app.command()

@@ -113,7 +113,8 @@ def state_table(lab: Lab, seeds: Sequence[int]) -> dict[str, Any]:
     return {
         "name": "runs",
         "title": "What each run of this ledger has become",
-        "note": "Means over seeds at the last step; held: seeds that did not collapse. Forgetting is the mean over facts and "
+        "note": "Means over seeds at the last step; held: seeds that did not collapse. Forgetting is the mean over "
+        "facts and "
         "copying; KL in nats a site of the student's own answers; MMD^2, sliced Wasserstein-1, centroid and Jaccard "
         "distances of the states of 96 prompts' answers from the base's.",
         "columns": ["run", "settings", "steps", "held", *columns],
@@ -126,7 +127,8 @@ def published_table() -> dict[str, Any]:
     return {
         "name": "published",
         "title": f"Another model: {PUBLISHED_SOURCE}",
-        "note": "For comparison only: another model, task, scale and feature map. Cells are those that the paper's text gives.",
+        "note": "For comparison only: another model, task, scale and feature map. Cells are those that the paper's "
+        "text gives.",
         "columns": ["run", "GSM8K", "TruthfulQA", "MMLU", "forgetting", "retention", "MMD"],
         "rows": [
             [row.name, row.gsm8k, row.truthfulqa, row.mmlu, row.mean_forgetting, row.mean_retention, row.mmd2]
