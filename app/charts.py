@@ -7,7 +7,7 @@ from typing import Any
 
 from app import theme
 from app.numbers import significant
-from sim.train import Record
+from sim.train import Record, collapse_step
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Chart:
     log: bool = False
 
 
-LINES = (Line("A", theme.RUN_A, (), "circle"), Line("B", theme.RUN_B, (6, 3), "square"))
+LINES = (Line("A", theme.RUN_A, (), "circle"), Line("B", theme.RUN_B, (4, 3), "square"))
 CHARTS = (
     Chart("accuracy", "Task accuracy", lambda record: record.task_accuracy, high=1),
     Chart("facts", "Facts kept", lambda record: record.kept_skills.get("facts"), high=1),
@@ -46,7 +46,11 @@ CHARTS = (
     Chart("concentration", "Concentration: top 1 %", lambda record: record.concentration),
 )
 #: Shares of a chart's height: what is left free above, and how far apart two numbers at the ends of curves stand.
-_ROOM, _APART = 0.12, 0.14
+_ROOM, _APART = 0.12, 0.16
+#: Where a logarithmic axis ends at the latest: the update of a dead policy is a millionth of a millionth.
+_FLOOR = 0.01
+#: Below this a number at the end of a curve is only said to be smaller.
+_SMALL = 0.01
 
 
 def columns(records: Sequence[Record]) -> dict[str, list[float]]:
@@ -66,7 +70,7 @@ def reach(chart: Chart, kept: Sequence[Sequence[Record]]) -> tuple[float, float]
     values = [each for records in kept for record in records if (each := value(chart, record)) is not None]
     low, high = min([chart.low, *values]), max([chart.high, *values])
     if chart.log:
-        return low / 1.6, high * 1.6
+        return max(low / 1.6, _FLOOR), high * 1.6
     span = (high - low) or 1.0
     return low - (_ROOM * span if low < 0 else 0.04 * span), low + (1 + _ROOM) * span
 
@@ -80,9 +84,30 @@ def labels(chart: Chart, kept: Sequence[Sequence[Record]], low: float, high: flo
     return {
         "x": [float(step) for _, (step, _) in found],
         "y": [_back(chart, height, low, high) for height in heights],
-        "text": [f"{line.letter} {significant(read, 2)}" for line, (_, read) in found],
+        "text": [f"{line.letter} {short(read)}" for line, (_, read) in found],
         "color": [line.color for line, _ in found],
+        "marker": [line.marker for line, _ in found],
+        "at": [read for _, (_, read) in found],
     }
+
+
+def short(read: float) -> str:
+    """A number in two digits, as it stands where a curve ends."""
+    if 0 < abs(read) < _SMALL:
+        return f"< {_SMALL}" if read > 0 else f"> −{_SMALL}"
+    return significant(read, 2)
+
+
+def marks(records: Sequence[Record], share: float, steps: int, height: float) -> dict[str, list[Any]]:
+    """Where a run of so many steps collapsed, and the words beside the line, on the side that has room for them."""
+    fell = collapse_step(records, share)
+    if fell is None:
+        return {name: [] for name in ("x", "y", "text", "align", "dx")}
+    right = fell <= 0.6 * steps
+    return {
+        "x": [fell], "y": [height], "text": [f"collapsed\nstep {fell}"], "align": ["left" if right else "right"],
+        "dx": [4 if right else -4],
+    }  # fmt: skip
 
 
 def _beside(step: int, other: int) -> bool:

@@ -8,6 +8,7 @@ import panel as pn
 
 from app import theme
 from app.frames import Frames
+from app.lengths import Lengths
 from app.lookahead import LookAhead
 from app.runners import Runners
 from app.session import DEFAULT, Session
@@ -56,7 +57,7 @@ def dashboard() -> pn.viewable.Viewable:
     session = Session(frames(), preset, name, document)
     session.refuse(problems)
     session.begin()
-    ahead = LookAhead(session, runners(), document)
+    ahead, lengths = LookAhead(session, runners(), document), Lengths(session, runners(), document)
     plane = pn.Column(
         Plane(session), Status(session, css_classes=["status"]), css_classes=["plane"], margin=0,
         stylesheets=[_OVERLAY], sizing_mode="stretch_width",
@@ -67,11 +68,12 @@ def dashboard() -> pn.viewable.Viewable:
     )  # fmt: skip
     page = pn.Column(
         Menu(session, css_classes=["menu"]), plane, Controls(session.dials, css_classes=["dials"]), side,
-        Player(session, css_classes=["player"]), AheadPanel(ahead), Lesson(session),
+        Player(session, css_classes=["player"]), AheadPanel(ahead, lengths), Lesson(session),
         stylesheets=[theme.LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
     )  # fmt: skip
     pn.state.on_session_destroyed(lambda _: session.close())
     pn.state.on_session_destroyed(lambda _: ahead.close())
+    pn.state.on_session_destroyed(lambda _: lengths.close())
     return page
 
 

@@ -1,24 +1,24 @@
 """What comes of taking a step again and again: one run, or two side by side, of what a visitor has on show."""
 
 import asyncio
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import param
 
 from app.numbers import significant
 from app.push import Push
-from app.runners import Race, Run, Runners
+from app.race import Race, Run
+from app.runners import Runners
 from app.session import Session
 from sim.config import Config
 from sim.errors import InvalidInput
 from sim.presets import builtin, names
 from sim.timeline import Moment
-from sim.train import COLLAPSE, collapse_step
+from sim.train import COLLAPSE, Record, collapse_step, train
 
 #: Steps that may be asked for.
 FEWEST, MOST = 10, 1000
-#: Seconds between two looks at what has come.
-BEAT = 0.25
 NOTHING, CLIP, TEACHER, PRESET = "nothing", "clip", "teacher", "preset:"
 THESE = "these settings"
 
@@ -30,16 +30,20 @@ class LookAhead(param.Parameterized):
         session: what is on show.
         runners: the process's threads.
         document: the visitor's document, where there is one.
+        take: takes the steps, as sim.train.train does.
     """
 
     changed = param.Event(doc="what the runs have come to, or what may be compared")
     share = param.Number(default=COLLAPSE, bounds=(0.1, 0.9), doc="of the start's: what has less has collapsed")
     problems = param.List(default=[], item_type=str, doc="what was wrong with an order")
 
-    def __init__(self, session: Session, runners: Runners, document: Any = None) -> None:
+    def __init__(
+        self, session: Session, runners: Runners, document: Any = None, take: Callable[..., Iterator[Record]] = train
+    ) -> None:
         super().__init__()
         self.runs: tuple[Run, ...] = ()
         self._session, self._runners, self._push = session, runners, Push(document)
+        self._take = take
         self._race: Race | None = None
         self._task: asyncio.Task[None] | None = None
         self._opened: tuple[str, int, int] | None = None
@@ -81,7 +85,10 @@ class LookAhead(param.Parameterized):
         self.stop()
         self._opened, self.problems = None, []
         self.runs = tuple(Run(name, each, steps) for name, each in entries)
-        self._race = self._runners.start(self.runs)
+        self._race = Race(self.runs, self._take)
+        self._runners.start(self._race)
+        if self._task is not None:
+            self._task.cancel()
         self._task = asyncio.get_running_loop().create_task(self._follow(self._race))
         self.param.trigger("changed")
 
@@ -115,18 +122,10 @@ class LookAhead(param.Parameterized):
             self._task.cancel()
 
     async def _follow(self, race: Race) -> None:
-        """Tell of what comes, a few times a second, until nothing more does."""
-        told: Any = None
-        done = asyncio.wrap_future(race.future)
-        while race is self._race:
-            over = race.over
-            now = (race.began, [(len(run.records), run.taken, run.over) for run in race.runs], over)
-            if now != told:
-                told = now
-                await self._push(lambda: self.param.trigger("changed"))
-            if over:
-                return
-            await asyncio.wait({done}, timeout=BEAT)
+        await race.follow(
+            lambda: [(len(run.records), run.taken, run.over) for run in race.runs],
+            lambda: self._push(lambda: self.param.trigger("changed")),
+        )
 
 
 def comparisons(config: Config) -> dict[str, str]:

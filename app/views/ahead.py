@@ -9,9 +9,11 @@ from panel.custom import JSComponent
 
 from app import theme
 from app.charts import LINES
+from app.lengths import Lengths
 from app.lookahead import FEWEST, MOST, NOTHING, LookAhead
-from app.runners import Run
+from app.race import Run
 from app.views.curves import Curves
+from app.views.lengths import LawPanel
 from app.views.messages import said
 from sim.train import rule_in_words
 
@@ -73,14 +75,14 @@ class Ahead(JSComponent):
 
 
 class AheadPanel(pn.viewable.Viewer):
-    """The section of the page: controls, and, once something has been run, the curves."""
+    """The section of the page: controls, once something has been run the curves, and the batch law."""
 
-    def __init__(self, ahead: LookAhead) -> None:
+    def __init__(self, ahead: LookAhead, lengths: Lengths) -> None:
         super().__init__()
         self._ahead = ahead
         self._layout = pn.Column(
-            Ahead(ahead, sizing_mode="stretch_width", margin=0), css_classes=["ahead"], sizing_mode="stretch_width",
-            margin=0, name="ahead",
+            Ahead(ahead, sizing_mode="stretch_width", margin=0), LawPanel(lengths), css_classes=["ahead"],
+            sizing_mode="stretch_width", margin=0, name="ahead",
         )  # fmt: skip
         # Ten figures cost every visitor, and most never look ahead: they come with the first run.
         self._watcher = ahead.param.watch(self._draw, "changed")
@@ -91,7 +93,7 @@ class AheadPanel(pn.viewable.Viewer):
     def _draw(self, *_: Any) -> None:
         if self._ahead.runs:
             self._ahead.param.unwatch(self._watcher)
-            self._layout.append(Curves(self._ahead))
+            self._layout.insert(1, Curves(self._ahead))
 
 
 def _line(run: Run, index: int, waiting: bool) -> dict[str, Any]:
@@ -106,7 +108,7 @@ def _line(run: Run, index: int, waiting: bool) -> dict[str, Any]:
 def far(run: Run, waiting: bool) -> str:
     """How far a run has come, in words."""
     if waiting:
-        return "waiting: other visitors' runs come first"
+        return "waiting for other runs to end"
     at = f"step {run.taken:,} of {run.steps:,}"
     if run.failure:
         return f"{at}, ended: {run.failure}"

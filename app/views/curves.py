@@ -5,15 +5,21 @@ from typing import Any
 import panel as pn
 from bokeh.core.properties import value
 from bokeh.events import Tap
-from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d
+from bokeh.models import ColumnDataSource, CustomJS, FixedTicker, HoverTool, Range1d
 from bokeh.plotting import figure
 
 from app import theme
-from app.charts import CHARTS, LINES, Chart, columns, labels, nearest, reach
+from app.charts import CHARTS, LINES, Chart, columns, labels, marks, nearest, reach
 from app.lookahead import LookAhead
-from sim.train import collapse_step
 
 _HEIGHT = 148
+#: Where the words beside the lines of a collapse stand: between a good accuracy and none.
+_HEIGHTS = (0.55, 0.25)
+# The numbers where curves end take the same room on a telephone as on a wall.
+_FIT = """
+const w = figure.inner_width, [steps] = span.data.steps
+if (w > 80) figure.x_range.setv({start: -0.03 * steps, end: steps * (w - 8) / (w - 56)})
+"""
 _GRID = """
 :host { display: grid !important; grid-template-columns: repeat(5, minmax(0, 1fr)); gap: 8px 14px;
   padding: 10px 0 14px; }
@@ -29,14 +35,17 @@ class Curves(pn.viewable.Viewer):
         super().__init__()
         self._ahead = ahead
         self._sources = [ColumnDataSource(columns([]), name=f"run {line.letter}") for line in LINES]
-        self._ends = {
-            chart.column: ColumnDataSource({name: [] for name in ("x", "y", "text", "color")}) for chart in CHARTS
-        }
-        self._marks = [ColumnDataSource({"x": [], "text": []}, name=f"collapse {line.letter}") for line in LINES]
+        self._ends = {chart.column: ColumnDataSource(labels(chart, [], 0, 1)) for chart in CHARTS}
+        self._marks = [ColumnDataSource(marks([], 0, 0, 0), name=f"collapse {line.letter}") for line in LINES]
+        self._span = ColumnDataSource({"steps": [1]}, name="span")
         self._opened = ColumnDataSource({"x": []}, name="opened")
         self._x = Range1d(start=0, end=1)
         self._ticks = FixedTicker(ticks=[0])
         self._figures = {chart.column: self._drawn(chart) for chart in CHARTS}
+        first = self._figures[CHARTS[0].column]
+        fit = CustomJS(args={"figure": first, "span": self._span}, code=_FIT)
+        first.js_on_change("inner_width", fit)
+        self._span.js_on_change("data", fit)
         panes = [
             pn.pane.Bokeh(each, sizing_mode="stretch_width", height=_HEIGHT, margin=0)
             for each in self._figures.values()
@@ -53,12 +62,12 @@ class Curves(pn.viewable.Viewer):
     def _follow(self, *_: Any) -> None:
         ahead = self._ahead
         kept = [list(run.records) for run in ahead.runs] + [[] for _ in LINES[len(ahead.runs) :]]
-        for source, marks, records in zip(self._sources, self._marks, kept, strict=True):
-            _put(source, columns(records))
-            fell = collapse_step(records, ahead.share)
-            _put(marks, {"x": [], "text": []} if fell is None else {"x": [fell], "text": [f"collapsed, step {fell}"]})
         steps = ahead.runs[0].steps
-        self._x.update(start=-0.03 * steps, end=1.32 * steps)
+        for source, records in zip(self._sources, kept, strict=True):
+            _put(source, columns(records))
+        for source, records, height in zip(self._marks, kept, _HEIGHTS, strict=True):
+            _put(source, marks(records, ahead.share, steps, height))
+        _put(self._span, {"steps": [steps]})
         self._ticks.ticks = [0, steps // 2, steps]
         for chart in CHARTS:
             ends, (low, high) = self._ends[chart.column], reach(chart, kept)
@@ -94,17 +103,20 @@ class Curves(pn.viewable.Viewer):
             plot.hspan(y=1, line_color=theme.RING, line_dash=[7, 5], line_width=1.2)
         plot.vspan(x="x", source=self._opened, line_color=theme.CLOUD, line_width=5, line_alpha=0.25)
         hit: list[Any] = []
-        for line, source, marks in zip(LINES, self._sources, self._marks, strict=True):
+        for line, source, fell in zip(LINES, self._sources, self._marks, strict=True):
             dash = list(line.dash)
-            plot.vspan(x="x", source=marks, line_color=line.color, line_dash=value(dash), line_width=1.2)
+            plot.vspan(x="x", source=fell, line_color=line.color, line_dash=value(dash), line_width=1.2)
             plot.line("step", chart.column, source=source, line_color=line.color, line_dash=dash, line_width=1.8)
-            hit.append(plot.scatter("step", chart.column, source=source, color=line.color, marker=line.marker, size=4))
+            hit.append(
+                plot.scatter("step", chart.column, source=source, color=line.color, marker=line.marker, size=2.5)
+            )
         ends = self._ends[chart.column]
+        plot.scatter("x", "at", source=ends, color="color", marker="marker", size=6)
         plot.text("x", "y", "text", source=ends, text_color="color", x_offset=5, text_baseline="middle", **_LETTERS)
         if chart is CHARTS[0]:
-            for row, (line, marks) in enumerate(zip(LINES, self._marks, strict=True)):
-                plot.text("x", 0, "text", source=marks, text_color=line.color, x_offset=4, y_offset=-4 - 14 * row,
-                          text_baseline="bottom", **_LETTERS)  # fmt: skip
+            for line, fell in zip(LINES, self._marks, strict=True):
+                plot.text("x", "y", "text", source=fell, text_color=line.color, text_align="align", x_offset="dx",
+                          text_baseline="middle", **_LETTERS)  # fmt: skip
         plot.add_tools(HoverTool(renderers=hit, tooltips=f"step @step: @{chart.column}{{0.[000]}}"))
         plot.on_event(Tap, lambda event: self._tapped(chart, event))
         return plot

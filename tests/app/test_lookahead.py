@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from app.charts import CHARTS, columns, labels, nearest, reach
+from app.charts import CHARTS, columns, labels, marks, nearest, reach
 from app.frames import Frames
+from app.lengths import Lengths
 from app.lookahead import CLIP, NOTHING, PRESET, TEACHER, LookAhead, comparisons, entrants, sentence
-from app.runners import Run, Runners
+from app.race import Run
+from app.runners import Runners
 from app.session import Session
 from app.views.ahead import Ahead, AheadPanel, far
 from sim.config import Clip, Config, Teacher
@@ -72,7 +74,7 @@ def real_frames() -> Iterator[Frames]:
 
 @pytest.fixture
 def runners(real_frames: Frames, steps: Steps) -> Iterator[Runners]:
-    made = Runners(real_frames, steps, threads=1)
+    made = Runners(real_frames, threads=1)
     yield made
     steps.open.set()
     made.close()
@@ -134,7 +136,7 @@ def test_a_look_ahead_has_the_records_of_the_run_that_a_shell_takes_and_opens_an
 def test_two_runs_advance_in_turn(real_frames: Frames, runners: Runners, steps: Steps) -> None:
     async def scene() -> None:
         session = opened(real_frames)
-        ahead = LookAhead(session, runners)
+        ahead = LookAhead(session, runners, take=steps)
         ahead.start(10, CLIP)
         await over(ahead)
         clipped = HINTED.model_copy(update={"clip": Clip(on=True)})
@@ -151,7 +153,7 @@ def test_a_stopped_look_ahead_keeps_its_records_and_another_replaces_it(
 ) -> None:
     async def scene() -> None:
         session = opened(real_frames)
-        ahead = LookAhead(session, runners)
+        ahead = LookAhead(session, runners, take=slowly)
         ahead.start(1000, NOTHING)
         await until(lambda: len(ahead.runs[0].records) >= 2)
         ahead.stop()
@@ -168,14 +170,11 @@ def test_a_stopped_look_ahead_keeps_its_records_and_another_replaces_it(
         ahead.close()
         session.close()
 
-    steps_taken = steps.__call__
-
     def slowly(*args: Any, **kwargs: Any) -> Iterator[Record]:
-        for each in steps_taken(*args, **kwargs):
+        for each in steps(*args, **kwargs):
             threading.Event().wait(0.01)
             yield each
 
-    runners._take = slowly
     run(scene())
 
 
@@ -185,7 +184,7 @@ def test_a_run_that_fails_says_why_and_keeps_its_records_while_the_other_goes_on
 ) -> None:
     async def scene() -> None:
         session = opened(real_frames)
-        ahead = LookAhead(session, runners)
+        ahead = LookAhead(session, runners, take=steps)
         steps.fails_at[HINTED] = (4, failure)
         ahead.start(10, CLIP)
         await over(ahead)
@@ -207,7 +206,7 @@ def test_a_run_that_fails_says_why_and_keeps_its_records_while_the_other_goes_on
 def test_who_comes_later_waits_his_turn_and_is_told_so(real_frames: Frames, runners: Runners, steps: Steps) -> None:
     async def scene() -> None:
         session = opened(real_frames)
-        first, second, third = (LookAhead(session, runners) for _ in range(3))
+        first, second, third = (LookAhead(session, runners, take=steps) for _ in range(3))
         steps.open.clear()
         for each in (first, second, third):
             each.start(10, NOTHING)
@@ -232,7 +231,7 @@ def test_who_comes_later_waits_his_turn_and_is_told_so(real_frames: Frames, runn
 def test_a_visitor_who_leaves_frees_the_thread(real_frames: Frames, runners: Runners, steps: Steps) -> None:
     async def scene() -> None:
         session = opened(real_frames)
-        leaving, staying = LookAhead(session, runners), LookAhead(session, runners)
+        leaving, staying = LookAhead(session, runners, take=steps), LookAhead(session, runners, take=steps)
         steps.open.clear()
         leaving.start(10, NOTHING)
         staying.start(10, NOTHING)
@@ -246,12 +245,12 @@ def test_a_visitor_who_leaves_frees_the_thread(real_frames: Frames, runners: Run
 
 
 def test_steps_wait_while_somebody_waits_for_a_picture(
-    real_frames: Frames, runners: Runners, monkeypatch: pytest.MonkeyPatch
+    real_frames: Frames, runners: Runners, steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def scene() -> None:
         session = opened(real_frames)
         await settled(session)
-        ahead = LookAhead(session, runners)
+        ahead = LookAhead(session, runners, take=steps)
         awaited = threading.Event()
         awaited.set()
         monkeypatch.setattr(Frames, "awaited", property(lambda _: awaited.is_set()))
@@ -269,10 +268,10 @@ def test_steps_wait_while_somebody_waits_for_a_picture(
     run(scene())
 
 
-def test_another_share_marks_the_same_records_anew(real_frames: Frames, runners: Runners) -> None:
+def test_another_share_marks_the_same_records_anew(real_frames: Frames, runners: Runners, steps: Steps) -> None:
     async def scene() -> None:
         session = opened(real_frames)
-        ahead = LookAhead(session, runners)
+        ahead = LookAhead(session, runners, take=steps)
         ahead.start(10, NOTHING)
         await over(ahead)
         kept = ahead.runs[0].records
@@ -294,11 +293,11 @@ def test_another_share_marks_the_same_records_anew(real_frames: Frames, runners:
 
 @pytest.mark.parametrize("steps_asked", [9, 1001, -1, 12.5, None])
 def test_an_order_out_of_bounds_is_refused_and_what_ran_before_stays(
-    real_frames: Frames, runners: Runners, steps_asked: Any
+    real_frames: Frames, runners: Runners, steps: Steps, steps_asked: Any
 ) -> None:
     async def scene() -> None:
         session = opened(real_frames)
-        ahead = LookAhead(session, runners)
+        ahead = LookAhead(session, runners, take=steps)
         panel = Ahead(ahead)
         panel._handle_msg({"steps": 10, "compared": NOTHING})
         before = ahead.runs
@@ -316,17 +315,17 @@ def test_an_order_out_of_bounds_is_refused_and_what_ran_before_stays(
     run(scene())
 
 
-def test_curves_come_with_the_first_run(real_frames: Frames, runners: Runners) -> None:
+def test_curves_come_with_the_first_run(real_frames: Frames, runners: Runners, steps: Steps) -> None:
     async def scene() -> None:
         session = opened(real_frames)
-        ahead = LookAhead(session, runners)
-        layout = AheadPanel(ahead).__panel__()
-        assert len(layout) == 1
+        ahead = LookAhead(session, runners, take=steps)
+        layout = AheadPanel(ahead, Lengths(session, runners)).__panel__()
+        assert len(layout) == 2
         ahead.start(10, TEACHER)
         await over(ahead)
         ahead.start(10, NOTHING)
         await over(ahead)
-        assert len(layout) == 2
+        assert len(layout) == 3
         figures = [pane.object for pane in layout[1]]
         assert [figure.name for figure in figures] == [f"curve {chart.column}" for chart in CHARTS]
         first, second = (figures[0].select_one({"name": f"run {letter}"}) for letter in "AB")
@@ -404,9 +403,29 @@ def test_numbers_at_the_ends_of_curves_stand_apart_in_their_curves_order() -> No
     low, high = reach(chart, kept)
     said = labels(chart, kept, low, high)
     assert said["text"] == ["A 0.90", "B 0.91"]
-    assert said["y"][1] - said["y"][0] == pytest.approx(0.14 * (high - low))
+    assert said["y"][1] - said["y"][0] == pytest.approx(0.16 * (high - low))
+    assert said["at"] == [0.90, 0.91]
     far_apart = labels(chart, [[record(10, 0.1)], [record(10, 0.9)]], low, high)
     assert far_apart["y"] == pytest.approx([0.1, 0.9])
+
+
+def test_a_dead_policys_update_leaves_the_picture_at_its_lower_edge() -> None:
+    chart = CHART["ratio"]
+    kept = [[record(0, update_ratio=2.0), record(10, update_ratio=2.7e-12)]]
+    low, high = reach(chart, kept)
+    assert low == 0.01
+    said = labels(chart, kept, low, high)
+    assert said["text"] == ["A < 0.01"]
+    assert said["y"] == pytest.approx([low])
+
+
+def test_the_words_of_a_collapse_stand_on_the_side_that_has_room() -> None:
+    early = [record(0, 0.9), record(20, 0.1)]
+    late = [record(0, 0.9), record(80, 0.1)]
+    assert marks(early, 0.5, 100, 0.5)["align"] == ["left"]
+    assert marks(late, 0.5, 100, 0.5)["align"] == ["right"]
+    assert marks(late, 0.5, 100, 0.5)["text"] == ["collapsed\nstep 80"]
+    assert marks(early, 0.1, 100, 0.5)["x"] == []
 
 
 def test_a_tap_means_the_nearest_step_of_the_nearest_curve() -> None:
