@@ -12,6 +12,7 @@ from app.lengths import Lengths
 from app.lookahead import LookAhead
 from app.runners import Runners
 from app.session import DEFAULT, Session
+from app.target import ImplicitTarget, Targets
 from app.views.ahead import AheadPanel
 from app.views.claims import Claims
 from app.views.controls import Controls
@@ -22,6 +23,7 @@ from app.views.menu import Menu
 from app.views.plane import Plane
 from app.views.player import Player
 from app.views.status import Status
+from app.views.target import Target
 from sim.errors import InvalidInput
 from sim.presets import Preset, builtin
 from sim.sentences import either, limited, nearest, shown
@@ -42,6 +44,12 @@ def runners() -> Runners:
     return Runners(frames())
 
 
+@cache
+def targets() -> Targets:
+    """The process's implicit targets."""
+    return Targets(frames())
+
+
 def warm() -> None:
     """Begin to compute what most visitors see first."""
     frames().warm(Moment(builtin(DEFAULT).config))
@@ -58,6 +66,7 @@ def dashboard() -> pn.viewable.Viewable:
     session.refuse(problems)
     session.begin()
     ahead, lengths = LookAhead(session, runners(), document), Lengths(session, runners(), document)
+    target = ImplicitTarget(session, targets(), document)
     plane = pn.Column(
         Plane(session), Status(session, css_classes=["status"]), css_classes=["plane"], margin=0,
         stylesheets=[_OVERLAY], sizing_mode="stretch_width",
@@ -68,12 +77,14 @@ def dashboard() -> pn.viewable.Viewable:
     )  # fmt: skip
     page = pn.Column(
         Menu(session, css_classes=["menu"]), plane, Controls(session.dials, css_classes=["dials"]), side,
-        Player(session, css_classes=["player"]), AheadPanel(ahead, lengths), Lesson(session),
+        Player(session, css_classes=["player"]),
+        Target(target, css_classes=["target"], sizing_mode="stretch_width"), AheadPanel(ahead, lengths), Lesson(session),
         stylesheets=[theme.LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
     )  # fmt: skip
     pn.state.on_session_destroyed(lambda _: session.close())
     pn.state.on_session_destroyed(lambda _: ahead.close())
     pn.state.on_session_destroyed(lambda _: lengths.close())
+    pn.state.on_session_destroyed(lambda _: target.close())
     return page
 
 

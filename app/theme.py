@@ -13,6 +13,8 @@ HAIR = "#e4e3de"
 PAPER = "#fdfdfb"
 #: The two runs of a look-ahead, one of them dashed.
 RUN_A, RUN_B = INK, "#9B4F96"
+#: What a reward and a reference imply, hatched.
+AIM = RUN_B
 
 #: The type scale; on a wall it grows with the page. `DRAWN` and `NAMED` are for text on the picture's canvas.
 SMALL, BODY, LARGE = "var(--small)", "var(--body)", "var(--large)"
@@ -23,7 +25,7 @@ FONT = "Inter, Helvetica Neue, Segoe UI, Liberation Sans, Roboto, Arial, sans-se
 PAGE = f"""
 :root {{
   --ink: {INK}; --muted: {MUTED}; --hair: {HAIR}; --paper: {PAPER}; --cloud: {CLOUD};
-  --update: {UPDATE}; --ring: {RING}; --inside: {INSIDE}; --near: {NEAR}; --past: {PAST};
+  --update: {UPDATE}; --ring: {RING}; --inside: {INSIDE}; --near: {NEAR}; --past: {PAST}; --aim: {AIM};
   --small: clamp(11.5px, 0.72vw, 15px); --body: clamp(13px, 0.82vw, 17px); --large: clamp(20px, 1.3vw, 28px);
 }}
 html, body {{ margin: 0; padding: 0; background: var(--paper); color: var(--ink); }}
@@ -59,12 +61,13 @@ LAYOUT = """
   display: grid !important; width: 100%; box-sizing: border-box; padding: 0 18px; column-gap: 20px;
   grid-template-columns: minmax(212px, 17.5vw) 50vw minmax(0, 1fr);
   grid-template-rows: 40px min(50vw, max(360px, calc(100vh - 80px))) 40px auto;
-  grid-template-areas: "menu menu menu" "dials plane side" "dials player side" "ahead ahead ahead"
-    "lesson lesson lesson";
+  grid-template-areas: "menu menu menu" "dials plane side" "dials player side" "target target target"
+    "ahead ahead ahead" "lesson lesson lesson";
 }
 :host > * { min-width: 0; margin: 0 !important; width: auto !important; }
 .menu { grid-area: menu; } .dials { grid-area: dials; } .plane { grid-area: plane; } .player { grid-area: player; }
-.side { grid-area: side; } .ahead { grid-area: ahead; height: auto !important; } .lesson { grid-area: lesson; }
+.side { grid-area: side; } .ahead { grid-area: ahead; height: auto !important; }
+.target { grid-area: target; height: auto !important; } .lesson { grid-area: lesson; }
 .dials, .side { height: auto !important; min-height: 0; }
 .dials { overflow-y: auto; scrollbar-width: thin; }
 .side { display: flex; flex-direction: column; }
@@ -72,7 +75,7 @@ LAYOUT = """
 @media (max-width: 1000px) {
   :host {
     padding: 0 12px; grid-template-columns: minmax(0, 1fr); grid-template-rows: auto;
-    grid-template-areas: "menu" "plane" "player" "side" "dials" "ahead" "lesson"; row-gap: 6px;
+    grid-template-areas: "menu" "plane" "player" "target" "side" "dials" "ahead" "lesson"; row-gap: 6px;
   }
   .plane { height: min(calc(100vw + 70px), max(340px, calc(100vh - 150px))) !important; }
   .dials { overflow: visible; }

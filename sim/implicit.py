@@ -81,6 +81,13 @@ def divergence(policy_p: Floats, other_p: Floats) -> float:
     return max(0.0, float((policy_p[some] * np.log(policy_p[some] / other_p[some])).sum()))
 
 
+def divergence_to_target(policy_p: Floats, reference_p: Floats, reward: Floats, beta: float, log_Z: float) -> float:
+    """KL(policy || p*) in nats, in log space: p* of a small beta has shares that no float holds."""
+    some = policy_p > 0
+    log_target = np.log(reference_p[some]) + reward[some] / beta - log_Z
+    return max(0.0, float((policy_p[some] * (np.log(policy_p[some]) - log_target)).sum()))
+
+
 def objective(policy_p: Floats, reference_p: Floats, reward: Floats, beta: float) -> float:
     """J = E_policy r - beta KL(policy || reference), in units of reward."""
     return float(policy_p @ reward) - beta * divergence(policy_p, reference_p)
@@ -152,7 +159,7 @@ def compared(before: Counter[str], after: Counter[str], problem: Problem, beta: 
         J = paid = distance = Undetermined(f"the reference never gave {', '.join(new)} in {rollouts} answers")
     else:
         J, paid = objective(policy_p, reference_p, reward, beta), divergence(policy_p, reference_p)
-        distance = divergence(policy_p, target_p)
+        distance = divergence_to_target(policy_p, reference_p, reward, beta, log_Z)
     return Outcomes(
         tuple(names), tuple(reward.tolist()), reference_p, policy_p, target_p, beta, rollouts,
         float(policy_p @ reward), paid, J, beta * log_Z, distance,

@@ -131,6 +131,7 @@ def test_the_reference_is_worth_its_accuracy_and_lies_the_divergence_below_the_b
     found = outcomes(base.model, base.params, base.params, PROBLEM, beta=0.5, rollouts=64)
     np.testing.assert_array_equal(found.policy_p, found.reference_p)
     assert found.objective == pytest.approx(float(found.reference_p @ np.array(found.reward)))
+    assert not isinstance(found.kl_to_target, Undetermined)
     assert found.objective == pytest.approx(found.best - 0.5 * found.kl_to_target)
 
 
@@ -164,3 +165,13 @@ def test_sampling_stops_before_the_piece_at_which_it_is_cancelled() -> None:
     base, asked = World.load().policies["base"], iter([False, False, True])
     with pytest.raises(Cancelled, match=f"stopped after {2 * PIECE} of {4 * PIECE}"):
         sampled_answers(base.model, base.params, PROBLEM, 4 * PIECE, cancel=lambda: next(asked))
+
+
+def test_the_identity_holds_where_the_target_is_too_small_for_a_float() -> None:
+    found = compared(Counter({"20": 3, "14": 1}), Counter({"20": 2, "14": 2}), PROBLEM, beta=1e-3)
+    assert found.target_p[found.answers.index("20")] == 0
+    assert found.kl_to_target == pytest.approx(
+        0.5 * math.log(0.5) + 0.5 * (math.log(0.5 / 0.75) + 1e3 + math.log(0.25))
+    )
+    assert not isinstance(found.kl_to_target, Undetermined)
+    assert found.objective == pytest.approx(found.best - 1e-3 * found.kl_to_target)
