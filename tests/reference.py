@@ -7,6 +7,7 @@ answer's j-th. Each is looked at by itself: one sequence, no padding, one backwa
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,16 @@ def make_batch(prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]
         kept_B=np.ones(rows, bool),
         labelled_B=np.zeros(rows, bool),
     )
+
+
+def data_batch(batch: Batch) -> Batch:
+    """The same sequences as somebody else's words: each token is a label."""
+    return replace(batch, on_policy_B=np.zeros(len(batch.answers), bool), labelled_B=np.ones(len(batch.answers), bool))
+
+
+def accepted_batch(batch: Batch) -> Batch:
+    """The same sequences after rejection sampling: those of reward 1 are kept and are labels, the others dropped."""
+    return replace(batch, kept_B=batch.reward_B == 1, labelled_B=batch.reward_B == 1)
 
 
 def random_batch(model: Transformer = TINY, seed: int = 0) -> Batch:

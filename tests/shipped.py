@@ -10,8 +10,9 @@ import torch
 from sim import presets
 from sim.batch import draw_batch
 from sim.config import Config, Source, Teacher
-from sim.frame import Frame
+from sim.frame import Frame, Rollout
 from sim.language import encode
+from sim.policy import Params
 from sim.simulator import Simulator
 from sim.timeline import Moment
 from sim.world import Weights, World
@@ -71,34 +72,69 @@ def log_probs_of(weights: Weights, found: Frame, shown: dict[int, list[str]], te
     return torch.stack(rows)
 
 
+def truth(rollout: Rollout) -> str:
+    """The right answer of a rollout's problem, by Python's own arithmetic."""
+    words = rollout.prompt.split()
+    return str(eval("".join(words[1 : words.index("?")])))
+
+
 def hints(found: Frame) -> dict[int, list[str]]:
-    """`hint answer :` for each rollout, by Python's own arithmetic."""
-    return {
-        r: ["hint", str(eval("".join(rollout.prompt.split()[1:-1]))), ":"] for r, rollout in enumerate(found.rollouts)
-    }
+    """`hint answer :` for each rollout that has a problem."""
+    asked = {r: rollout for r, rollout in enumerate(found.rollouts) if rollout.prompt.startswith("ask")}
+    return {r: ["hint", truth(rollout), ":"] for r, rollout in asked.items()}
 
 
-def rows_of(config: Config, found: Frame) -> torch.Tensor:
-    """Weight rows in float64, from the methods' definitions."""
-    policies, T = World.load().policies, config.source.temperature
-    log_p = log_probs_of(policies["base"], found, {}, T)
-    y = torch.tensor(encode(found.sites.text))
-    one = torch.nn.functional.one_hot(y, log_p.shape[1]).double()
-    if config.teacher.policy == "label":
+def right(rollout: Rollout) -> bool:
+    """Whether a rollout closes with the right answer; a document of another skill is."""
+    said = [*rollout.prompt.split(), *rollout.answer.split()]
+    return said[0] != "ask" or (said[-3] in ("answer", "result") and said[-2:] == [truth(rollout), "<eos>"])
+
+
+def rows_of(config: Config, found: Frame, params: Params | None = None) -> torch.Tensor:
+    """Weight rows in float64, from the methods' definitions; `params` are the student's after steps."""
+    policies, T, teacher = World.load().policies, config.source.temperature, config.teacher
+    student = Weights(policies["base"].model, policies["base"].params if params is None else params)
+    log_p = log_probs_of(student, found, {}, T)
+    one = torch.nn.functional.one_hot(torch.tensor(encode(found.sites.text)), log_p.shape[1]).double()
+    sequence, mix, beta = found.sites.sequence, teacher.weight, config.reference.beta
+    reward_B = np.array([float(right(rollout)) for rollout in found.rollouts])
+    by_group = reward_B.reshape(-1, config.source.group_size)
+    A_B = reward_B if config.reward.baseline == "none" else (by_group - by_group.mean(1, keepdims=True)).flatten()
+    rows = (1 - mix) * one * torch.from_numpy(A_B[sequence])[:, None]
+    if mix > 0:
+        rows += mix * _teacher_rows(config, found, student, log_p, one)
+    if beta > 0:
+        log_ref = log_probs_of(policies["base"], found, {}, T)
+        back = log_ref.exp() if config.reference.divergence == "forward" else log_p.exp() * (log_ref - log_p)
+        rows += beta * back
+    kept_B = np.array([config.source.keep == "all" or not one.on_policy or right(one) for one in found.rollouts])
+    return rows * torch.from_numpy(kept_B[sequence])[:, None]
+
+
+def _teacher_rows(
+    config: Config, found: Frame, student: Weights, log_p: torch.Tensor, one: torch.Tensor
+) -> torch.Tensor:
+    policies, T, teacher, clip = World.load().policies, config.source.temperature, config.teacher, config.clip
+    if teacher.divergence == "continuation":
         return one
-    if config.teacher.weight == 0:
-        rewards = np.array([rollout.reward for rollout in found.rollouts]).reshape(-1, config.source.group_size)
-        A_B = (rewards - rewards.mean(1, keepdims=True)).flatten()
-        return one * torch.from_numpy(A_B[found.sites.sequence])[:, None]
-    speaker = policies["base" if config.teacher.policy == "self" else config.teacher.policy]
-    log_q = log_probs_of(speaker, found, hints(found) if config.teacher.context == "hint" else {}, T)
-    if config.teacher.divergence == "forward":
+    if teacher.policy == "label":
+        accepted = config.source.keep == "right"
+        known_B = np.array([not each.on_policy or (accepted and right(each)) for each in found.rollouts])
+        pull = one * log_p.exp() if teacher.label_weight == "probability" else one
+        return pull * torch.from_numpy(known_B[found.sites.sequence])[:, None]
+    own = student if teacher.parameters == "live" else policies["base"]
+    speaker = own if teacher.policy == "self" else policies[teacher.policy]
+    log_q = log_probs_of(speaker, found, hints(found) if teacher.context == "hint" else {}, T)
+    if teacher.divergence == "forward":
         return log_q.exp()
-    if config.teacher.divergence == "reverse":
+    if teacher.divergence == "reverse":
         return log_p.exp() * (log_q - log_p)
+    if teacher.divergence == "jsd":
+        b = teacher.jsd_beta
+        return (1 - b) * log_p.exp() * ((b * log_q.exp() + (1 - b) * log_p.exp()).log() - log_p)
     A_N = ((log_q - log_p) * one).sum(1)
-    if config.clip.on:
-        A_N = A_N.clamp(-config.clip.threshold, config.clip.threshold)
+    if clip.on:
+        A_N = A_N.clamp(-clip.threshold, clip.threshold)
     return one * A_N[:, None]
 
 
