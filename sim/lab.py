@@ -4,12 +4,14 @@ import hashlib
 import json
 import os
 import platform
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
 from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +89,9 @@ class Lab:
         ordered = sorted(todo.items(), key=lambda item: -item[1].work)
         if not ordered:
             return
-        with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn"), initializer=use_one_thread) as pool:
+        context = get_context("spawn")
+        stop = context.Event()
+        with ProcessPoolExecutor(self.jobs, context, _begin, (stop,)) as pool:
             waiting = {pool.submit(measured, experiment): (key, experiment) for key, experiment in ordered}
             try:
                 while waiting:
@@ -102,10 +106,10 @@ class Lab:
                     if cancel is not None and cancel():
                         raise Cancelled(f"{len(waiting)} experiments left; what was measured is in {self.folder}")
             finally:
+                # Those under way stop at their next step.
+                stop.set()
                 for future in waiting:
                     future.cancel()
-                if waiting:
-                    _stop(pool)
 
     def _keep(self, key: Key, result: Result) -> None:
         self._results[key] = result
@@ -118,7 +122,7 @@ class Lab:
 def measured(experiment: Experiment) -> Result:
     """What an experiment measures, with the seconds that it took; what a worker process runs."""
     began = time.monotonic()
-    result = experiment.measure(Simulator(_world()))
+    result = experiment.measure(Simulator(_world()), _Worker.stop)
     return result | {"seconds": round(time.monotonic() - began, 2)}
 
 
@@ -142,7 +146,14 @@ def _world() -> World:
     return World.load()
 
 
-def _stop(pool: ProcessPoolExecutor) -> None:
-    """End the workers in the middle of what they do: a run cannot be asked from another process."""
-    for process in list((pool._processes or {}).values()):
-        process.terminate()
+class _Worker:
+    """What a worker process knows: whether it is to stop."""
+
+    stop: Callable[[], bool] | None = None
+
+
+def _begin(stop: Event) -> None:
+    use_one_thread()
+    # An interrupt is for the process that waits, which then tells its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _Worker.stop = stop.is_set

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from sim import claims_clouds, claims_collapse, claims_contexts, claims_forgetting, claims_learning
+from sim import (
+    claims_clouds,
+    claims_collapse,
+    claims_contexts,
+    claims_forgetting,
+    claims_learning,
+    claims_teachers,
+)
 from sim.changes import PUBLISHED, PUBLISHED_SOURCE
 from sim.claim import Claim, Numbers, Spread
 from sim.claims_runs import RUNS, collapsed_at, end, forgotten, named
@@ -20,6 +27,7 @@ from sim.world import expected_hashes
 SEEDS = (0, 1, 2)
 CLAIMS: tuple[Claim, ...] = (
     *claims_clouds.CLAIMS,
+    *claims_teachers.CLAIMS,
     *claims_collapse.CLAIMS,
     *claims_learning.CLAIMS,
     *claims_forgetting.CLAIMS,

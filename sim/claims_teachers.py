@@ -1,0 +1,126 @@
+"""Claims about one step under a teacher: where distillation pulls, and what a clip makes of it."""
+
+from sim.claim import Claim, Judgement, Spread, by_seeds, in_part, settings
+from sim.claims_clouds import CROSS, DRAWS, HINTED, SAME, SETTING, SFT, TOPIC, cloud, exact, reading
+from sim.probes import ClampedArrows
+from sim.sources import GRADIENTS, LENS
+
+
+def _judge_same(spread: Spread) -> Judgement:
+    note = (
+        f"Within rollouts lie {spread.percent('within')} of the signal's variance, and the strongest 1 % of tokens "
+        f"carry {spread.percent('top')} of the update; a token scale of 0.05 nats leaves "
+        f"{spread.said('clip')} of its length, {spread.said('clip_hinted')} of the hinted self's."
+    )
+    return in_part(spread, {"it is dense": lambda n: n["within"] > 0.5, "diffuse": lambda n: n["top"] < 0.2}, note)
+
+
+def _judge_cross(spread: Spread) -> Judgement:
+    note = (
+        f"Words of style carry {spread.percent('cross')} of the cross-family update and "
+        f"{spread.percent('same')} of the same-family one; its cosine with the reward gradient is "
+        f"{spread.said('cross_cosine')}, against {spread.said('same_cosine')}."
+    )
+    return by_seeds(spread, lambda n: n["cross"] > 0.5 and n["cross"] > n["same"] and n["cross_cosine"] < 0.1, note)
+
+
+def _judge_pivots(spread: Spread) -> Judgement:
+    note = (
+        f"The strongest 1 % of tokens carry {spread.percent('top')} of the hinted update "
+        f"({spread.percent('top_sft')} of that of SFT, {spread.percent('top_same')} of the same-family one), "
+        f"and the effective share of tokens is {spread.said('effective')}."
+    )
+    return by_seeds(spread, lambda n: n["top"] > 0.2 and n["top"] > 1.5 * n["top_sft"] and n["effective"] < 0.1, note)
+
+
+def _judge_style(spread: Spread) -> Judgement:
+    note = (
+        f"Under the hint a style word carries {spread.said('style')} nats and a number or sign "
+        f"{spread.said('arithmetic')}; "
+        f"under the same-family teacher {spread.said('style_same')} and {spread.said('arithmetic_same')}."
+    )
+    return by_seeds(spread, lambda n: n["style"] > n["arithmetic"], note)
+
+
+def _judge_clamp(spread: Spread) -> Judgement:
+    note = (
+        f"Of the arrows that the entry clamp touches, {spread.percent('turned')} point against their own "
+        f"direction; the update's cosine with the unclamped one is {spread.said('update')}, that of the longest "
+        f"arrow "
+        f"{spread.said('pivot')}."
+    )
+    return by_seeds(spread, lambda n: n["turned"] > 0.05, note)
+
+
+CLAIMS = (
+    Claim(
+        "same-family-diffuse", TOPIC, "Distillation from a teacher of the same family is dense and diffuse.", GRADIENTS,
+        (SAME,), SETTING,
+        lambda seed: {"same": cloud(SAME, seed), "hinted": cloud(HINTED, seed)},
+        lambda r: {
+            "within": reading(r["same"], "measures.density.within_share"),
+            "top": reading(r["same"], "measures.concentration.top1_share"),
+            "clip": reading(r["same"], "update.clip_ratio"), "clip_hinted": reading(r["hinted"], "update.clip_ratio"),
+        },
+        _judge_same,
+        {"within": "share of the signal's variance within rollouts", "top": "share of the top 1 %",
+         "clip": "length left by the clip", "clip_hinted": "length left by the clip, hinted self"},
+        quick=True,
+    ),
+    Claim(
+        "cross-family-wording", TOPIC, "A teacher of another family pulls at wording, not at reasoning.", GRADIENTS,
+        (CROSS, SAME), SETTING,
+        lambda seed: {"cross": cloud(CROSS, seed), "same": cloud(SAME, seed)},
+        lambda r: {
+            "cross": r["cross"]["words"]["share_style"], "same": r["same"]["words"]["share_style"],
+            "cross_cosine": reading(r["cross"], "update.reward_cosine"),
+            "same_cosine": reading(r["same"], "update.reward_cosine"),
+        },
+        _judge_cross,
+        {"cross": "style words' share of the update, other family",
+         "same": "style words' share of the update, same family",
+         "cross_cosine": "cosine with the reward gradient, other family",
+         "same_cosine": "cosine with the reward gradient, same family"},
+        quick=True,
+    ),
+    Claim(
+        "hinted-pivots", TOPIC, "The hinted self's pull is concentrated on a few pivots.", GRADIENTS,
+        (HINTED, SAME, SFT), SETTING,
+        lambda seed: {"hinted": exact(HINTED, seed), "same": cloud(SAME, seed), "sft": exact(SFT, seed)},
+        lambda r: {
+            "top": reading(r["hinted"], "measures.concentration.top1_share"),
+            "top_same": reading(r["same"], "measures.concentration.top1_share"),
+            "top_sft": reading(r["sft"], "measures.concentration.top1_share"),
+            "effective": reading(r["hinted"], "measures.concentration.effective_share"),
+        },
+        _judge_pivots,
+        {"top": "share of the top 1 %, hinted self", "top_same": "share of the top 1 %, same family",
+         "top_sft": "share of the top 1 %, SFT",
+         "effective": "effective share of tokens, hinted self"},
+    ),
+    Claim(
+        "hinted-style-words", TOPIC, "Under a hinted teacher words of style carry more KL than arithmetic.", LENS,
+        (HINTED, SAME), SETTING + "; reverse KL",
+        lambda seed: {"hinted": cloud(HINTED, seed, "teacher.divergence=reverse"), "same": cloud(SAME, seed)},
+        lambda r: {
+            "style": r["hinted"]["words"]["kl_style"], "arithmetic": r["hinted"]["words"]["kl_arithmetic"],
+            "style_same": r["same"]["words"]["kl_style"], "arithmetic_same": r["same"]["words"]["kl_arithmetic"],
+        },
+        _judge_style,
+        {"style": "nats a style word, hinted self", "arithmetic": "nats a number or sign, hinted self",
+         "style_same": "nats a style word, same family", "arithmetic_same": "nats a number or sign, same family"},
+        quick=True,
+    ),
+    Claim(
+        "entry-clamp-turns", TOPIC, "Clamping vocabulary entries can turn an arrow round.", GRADIENTS,
+        ("opsd-entry-clamp", "opsd-clipped"), "hinted self, forward KL, entry clamp at 0.05, 16 x 8 rollouts",
+        lambda seed: {"clamp": ClampedArrows(settings("opsd-entry-clamp", seed), DRAWS)},
+        lambda r: {"turned": r["clamp"]["turned"], "pivot": r["clamp"]["pivot_cosine"],
+                   "update": r["clamp"]["update_cosine"]},
+        _judge_clamp,
+        {"turned": "share of clamped arrows that turn round",
+         "pivot": "cosine of the longest arrow with itself unclamped",
+         "update": "cosine of the update with itself unclamped"},
+        quick=True,
+    ),
+)  # fmt: skip
