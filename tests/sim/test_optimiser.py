@@ -1,5 +1,8 @@
 """Steps against torch's optimisers, and the weights by which gradients add up."""
 
+import dataclasses
+
+import numpy as np
 import pytest
 import torch
 
@@ -97,3 +100,33 @@ def test_the_three_means_weigh_a_token_as_their_names_say(aggregation: str, shor
     batch = slow.make_batch([[1], [2]], [[3] * 2, [4] * 6])
     found = token_weights(batch, aggregation).tolist()
     assert found == pytest.approx([short] * 2 + [long] * 6, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "short", "long"),
+    [("sequence", 0.25, 1 / 12), ("token", 0.125, 0.125), ("constant", 1 / 72, 1 / 72)],
+)
+def test_what_rejection_drops_has_no_weight_and_counts_in_no_mean(aggregation: str, short: float, long: float) -> None:
+    """Two rollouts of 2 and 6 tokens are kept; one of 5 before them and one of 3 between them are not."""
+    batch = slow.make_batch([[1], [2], [3], [4]], [[5] * 5, [3] * 2, [6] * 3, [4] * 6])
+    batch = dataclasses.replace(batch, kept_B=np.array([False, True, False, True]))
+    found = token_weights(batch, aggregation).tolist()
+    assert found == pytest.approx([0] * 5 + [short] * 2 + [0] * 3 + [long] * 6, rel=1e-6)
+    assert found[:5] == [0] * 5
+
+
+@pytest.mark.parametrize("aggregation", ["sequence", "token", "constant"])
+def test_a_batch_of_which_nothing_is_kept_has_zero_weights_and_no_nan(aggregation: str) -> None:
+    batch = dataclasses.replace(slow.random_batch(), kept_B=np.zeros(4, bool))
+    assert token_weights(batch, aggregation).tolist() == [0] * 17
+
+
+@pytest.mark.parametrize("aggregation", ["sequence", "token", "constant"])
+def test_weights_after_rejection_are_those_of_the_batch_that_is_left(aggregation: str) -> None:
+    whole = slow.random_batch()
+    kept = np.array([True, False, True, True])
+    left = slow.make_batch(
+        *([each for each, stays in zip(part, kept, strict=True) if stays] for part in (whole.prompts, whole.answers))
+    )
+    found = token_weights(dataclasses.replace(whole, kept_B=kept), aggregation)
+    assert torch.equal(found[torch.from_numpy(kept[whole.sequence_N])], token_weights(left, aggregation))
