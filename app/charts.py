@@ -83,7 +83,7 @@ def labels(chart: Chart, kept: Sequence[Sequence[Record]], low: float, high: flo
         heights = _apart(*heights)
     return {
         "x": [float(step) for _, (step, _) in found],
-        "y": [_back(chart, height, low, high) for height in heights],
+        "y": [_back(chart, min(max(height, _APART / 2), 1 - _APART / 2), low, high) for height in heights],
         "text": [f"{line.letter} {short(read)}" for line, (_, read) in found],
         "color": [line.color for line, _ in found],
         "marker": [line.marker for line, _ in found],
@@ -103,7 +103,7 @@ def marks(records: Sequence[Record], share: float, steps: int, height: float) ->
     fell = collapse_step(records, share)
     if fell is None:
         return {name: [] for name in ("x", "y", "text", "align", "dx")}
-    right = fell <= 0.6 * steps
+    right = fell <= 0.9 * steps
     return {
         "x": [fell], "y": [height], "text": [f"collapsed\nstep {fell}"], "align": ["left" if right else "right"],
         "dx": [4 if right else -4],
