@@ -54,7 +54,7 @@ def _judge_unbiased(spread: Spread) -> Judgement:
         f"Along the checkpoint's reward direction the policy gradient says that expected reward rises by "
         f"{spread.said('said')} a unit of parameters; rollouts of the moved policies show {spread.said('seen')}."
     )
-    return by_seeds(spread, lambda n: abs(n["said"] - n["seen"]) < 0.25 * n["seen"] + 2 * n["error"], note)
+    return by_seeds(spread, lambda n: abs(n["said"] - n["seen"]) < 0.1 * n["seen"] + 2 * n["error"], note)
 
 
 def _judge_sparse(spread: Spread) -> Judgement:
@@ -120,7 +120,7 @@ CLAIMS = (
     ),
     Claim(
         "rl-unbiased", TOPIC, "The mean of the RL update is unbiased for the reward.", GRADIENTS, (RL,),
-        "baseline leave-one-out, 24 batches of 64 x 8; against the rewards of 2 x 8,192 rollouts at +-0.1 along the "
+        "baseline leave-one-out, 24 batches of 64 x 8; against rewards of 4 x 8,192 rollouts at +-0.1 and +-0.2 along the "
         "checkpoint's reward direction",
         lambda seed: {
             "slope": RewardSlope(

@@ -1,10 +1,11 @@
-"""Claims about the hinted self: that it collapses, and what prevents it."""
+"""Claims about collapse: of the hinted self and of other teachers' students, and what prevents it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
-from sim.claim import Claim, Judgement, Numbers, Rule, Spread, in_part, listed, settings
-from sim.claims_runs import ADAM, collapsed_at, end, held, named
+from sim.claim import Claim, Judgement, Numbers, Spread, in_part, listed, settings
+from sim.claims_runs import ADAM, end, held, named, steps_held
 from sim.experiments import Experiment, Result, Run
 from sim.plan import Phase
 from sim.sources import GRADIENTS, STATES
@@ -17,87 +18,131 @@ CLIPS = {
     "token scale": ("clip.kind=token-scale", "clip.threshold=0.05"),
     "advantage clip": ("clip.kind=advantage", "clip.threshold=1"),
 }
-SETTING = "hinted self, 8 x 8 rollouts, at most 100 steps, a record every 10; SGD at 0.3, Adam at 0.0003"
+STEPS = 100
+SETTING = f"8 x 8 rollouts, at most {STEPS} steps, a record every 10; SGD at 0.3, Adam at 0.0003"
 
 
-def run(seed: int, divergence: str, optimiser: str, *assignments: str) -> Run:
-    """A run of the hinted self that ends when it collapses."""
-    chosen = (f"teacher.divergence={divergence}", "source.prompts=8", *OPTIMISERS[optimiser], *assignments)
-    return Run((Phase(settings("opsd-collapse", seed, *chosen), 100),), every=10, stop=True)
+@dataclass(frozen=True)
+class Cell:
+    """A run of a grid: a divergence and an optimiser, and what else distinguishes it."""
+
+    divergence: str
+    optimiser: str
+    kind: str = ""
+
+    @property
+    def name(self) -> str:
+        """The cell in words."""
+        kind = f"{self.kind}, " if self.kind else ""
+        return f"{kind}{DIVERGENCES[self.divergence]}, {self.optimiser}"
 
 
-def cells(*assignments: str) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    """A run's name for each divergence and optimiser."""
-    return {f"{DIVERGENCES[d]}, {o}": (d, o, assignments) for d, o in product(DIVERGENCES, OPTIMISERS)}
+class Grid:
+    """Runs of a preset under each divergence and optimiser; each ends at its collapse, or after STEPS."""
+
+    def __init__(self, preset: str, *assignments: str, kinds: Mapping[str, tuple[str, ...]] | None = None) -> None:
+        self.preset, self.assignments, self.kinds = preset, assignments, kinds or {"": ()}
+        self.cells = [Cell(d, o, kind) for kind in self.kinds for d, o in product(DIVERGENCES, OPTIMISERS)]
+
+    def experiments(self, seed: int) -> dict[str, Experiment]:
+        """The runs of a seed."""
+        return {cell.name: self._run(cell, seed) for cell in self.cells}
+
+    def numbers(self, results: Mapping[str, Result]) -> Numbers:
+        """The steps that each run held."""
+        return {name: float(steps_held(result)) for name, result in results.items()}
+
+    @property
+    def units(self) -> dict[str, str]:
+        """What the numbers are."""
+        return {cell.name: f"steps held of {STEPS}, {cell.name}" for cell in self.cells}
+
+    def where(self, spread: Spread, good: Callable[[list[float]], bool], kind: str = "") -> dict[str, list[str]]:
+        """For each optimiser, the divergences whose steps held, one number a seed, are good."""
+        return {
+            optimiser: [
+                DIVERGENCES[cell.divergence]
+                for cell in self.cells
+                if (cell.optimiser, cell.kind) == (optimiser, kind) and good(spread.known(cell.name))
+            ]
+            for optimiser in OPTIMISERS
+        }
+
+    def survivors(self, spread: Spread) -> int:
+        """How many runs of all seeds held to their end."""
+        return sum(held == STEPS for cell in self.cells for held in spread.known(cell.name))
+
+    def _run(self, cell: Cell, seed: int) -> Run:
+        chosen = (f"teacher.divergence={cell.divergence}", "source.prompts=8", *self.assignments)
+        config = settings(self.preset, seed, *chosen, *OPTIMISERS[cell.optimiser], *self.kinds[cell.kind])
+        return Run((Phase(config, STEPS),), every=10, stop=True)
 
 
-UNDEFENDED = cells("clip.on=false")
-FROZEN = cells("clip.on=false", "teacher.parameters=frozen")
-CLIPPED = {
-    f"{clip}, {name}": (d, o, ("clip.on=true", *CLIPS[clip]))
-    for clip in CLIPS
-    for name, (d, o, _) in UNDEFENDED.items()
-}
-Cells = Mapping[str, tuple[str, str, tuple[str, ...]]]
+def always_held(steps: list[float]) -> bool:
+    """Whether every seed's run held to its end."""
+    return all(each == STEPS for each in steps)
 
 
-def _experiments(grid: Cells, seed: int) -> dict[str, Experiment]:
-    return {name: run(seed, d, o, *assignments) for name, (d, o, assignments) in grid.items()}
+def never_held(steps: list[float]) -> bool:
+    """Whether no seed's run held to its end."""
+    return all(each < STEPS for each in steps)
 
 
-def _steps(results: Mapping[str, Result]) -> Numbers:
-    return {name: collapsed_at(result) for name, result in results.items()}
+def under(found: Mapping[str, Sequence[str]]) -> str:
+    """Optimisers with their divergences, in a sentence; empty where there is none."""
+    return "; ".join(f"{optimiser} with {listed(names)}" for optimiser, names in found.items() if names)
 
 
-def _units(grid: Cells) -> dict[str, str]:
-    return {name: f"step of collapse, {name} (none: held)" for name in grid}
+UNDEFENDED = Grid("opsd-collapse", "clip.on=false")
+FROZEN = Grid("opsd-collapse", "clip.on=false", "teacher.parameters=frozen")
+CLIPPED = Grid("opsd-collapse", "clip.on=true", kinds=CLIPS)
+SAME_FAMILY = Grid("opd-same-family", "clip.on=false")
 
 
-def survivors(spread: Spread, grid: Cells) -> dict[str, int]:
-    """Of how many seeds each cell's runs held."""
-    return {name: sum(value is None for value in spread.values(name)) for name in grid}
+def _verdict(grid: Grid, where: Mapping[str, Sequence[str]], note: str) -> Judgement:
+    count = sum(map(len, where.values()))
+    if count == len(grid.cells):
+        return Judgement("holds here", note)
+    if count == 0:
+        return Judgement("does not hold here", note)
+    return Judgement("holds only when", note, f"the optimiser is {under(where)}")
 
 
 def _judge_collapse(spread: Spread) -> Judgement:
-    count = len(spread.seeds)
-    steps = [value for name in UNDEFENDED for value in spread.known(name)]
-    where = f"between steps {min(steps):.0f} and {max(steps):.0f}" if steps else "nowhere"
-    note = f"Of {count * len(UNDEFENDED)} runs {len(steps)} collapsed, {where}."
-    return in_part(spread, {f"with {name}": _gone(name) for name in UNDEFENDED}, note)
-
-
-def _gone(name: str) -> Rule:
-    return lambda seed: seed.has(name)
-
-
-def _kept(name: str) -> Rule:
-    return lambda seed: not seed.has(name)
+    total = len(spread.seeds) * len(UNDEFENDED.cells)
+    note = f"Of {total} undefended runs {total - UNDEFENDED.survivors(spread)} collapsed within {STEPS} steps."
+    return _verdict(UNDEFENDED, UNDEFENDED.where(spread, never_held), note)
 
 
 def _judge_frozen(spread: Spread) -> Judgement:
-    kept = survivors(spread, FROZEN)
-    note = f"Of {len(spread.seeds) * len(FROZEN)} runs with a frozen teacher {sum(kept.values())} held for 100 steps."
-    return in_part(spread, {f"with {name}": _kept(name) for name in FROZEN}, note)
+    note = (
+        f"Of {len(spread.seeds) * len(FROZEN.cells)} runs with a frozen teacher {FROZEN.survivors(spread)} held for "
+        f"{STEPS} steps."
+    )
+    return _verdict(FROZEN, FROZEN.where(spread, always_held), note)
+
+
+def _judge_same_family(spread: Spread) -> Judgement:
+    note = (
+        f"Of {len(spread.seeds) * len(SAME_FAMILY.cells)} undefended runs under the same-family teacher "
+        f"{SAME_FAMILY.survivors(spread)} held for {STEPS} steps, though single steps are inside the safe radius."
+    )
+    return _verdict(SAME_FAMILY, SAME_FAMILY.where(spread, always_held), note)
 
 
 def _judge_clips(spread: Spread) -> Judgement:
-    kept, count = survivors(spread, CLIPPED), len(spread.seeds)
-    lines, whole = [], []
-    for clip, optimiser in product(CLIPS, OPTIMISERS):
-        mine = {d: kept[f"{clip}, {d}, {optimiser}"] for d in DIVERGENCES.values()}
-        good = [d for d, k in mine.items() if k == count]
-        if good:
-            lines.append(f"{clip} with {optimiser} and {listed(good)}")
-        if len(good) == len(mine):
-            whole.append(f"{clip} with {optimiser}")
-    note = f"Of {count * len(CLIPPED)} clipped runs {sum(kept.values())} held for 100 steps. " + (
-        f"Whatever the divergence, these hold: {listed(whole)}." if whole else "No clip holds for every divergence."
+    where = {clip: CLIPPED.where(spread, always_held, clip) for clip in CLIPS}
+    count = sum(len(names) for found in where.values() for names in found.values())
+    note = (
+        f"Of {len(spread.seeds) * len(CLIPPED.cells)} clipped runs {CLIPPED.survivors(spread)} held for {STEPS} steps; "
+        f"of {len(CLIPPED.cells)} combinations of clip, divergence and optimiser {count} held for every seed."
     )
-    if len(whole) == len(CLIPS) * len(OPTIMISERS):
+    if count == len(CLIPPED.cells):
         return Judgement("holds here", note)
-    if not lines:
+    if count == 0:
         return Judgement("does not hold here", note)
-    return Judgement("holds only when", note, "the clip is: " + "; ".join(lines))
+    lines = [f"{clip}, {under(found)}" for clip, found in where.items() if under(found)]
+    return Judgement("holds only when", note, "the run is: " + ". ".join(lines))
 
 
 def _judge_one_step(spread: Spread) -> Judgement:
@@ -119,19 +164,22 @@ def _judge_one_step(spread: Spread) -> Judgement:
 CLAIMS = (
     Claim(
         "hinted-self-collapses", TOPIC, "Undefended, the hinted self collapses within about 100 steps.", GRADIENTS,
-        ("opsd-collapse",), SETTING, lambda seed: _experiments(UNDEFENDED, seed), _steps, _judge_collapse,
-        _units(UNDEFENDED),
+        ("opsd-collapse",), SETTING, UNDEFENDED.experiments, UNDEFENDED.numbers, _judge_collapse, UNDEFENDED.units,
     ),
     Claim(
         "clip-prevents-collapse", TOPIC, "A clip of what one token may pull prevents the collapse.", GRADIENTS,
         ("opsd-clipped", "opsd-entry-clamp"),
         SETTING + "; entry clamp and token scale at 0.05 nats, advantage clip at 1",
-        lambda seed: _experiments(CLIPPED, seed), _steps, _judge_clips, _units(CLIPPED),
+        CLIPPED.experiments, CLIPPED.numbers, _judge_clips, CLIPPED.units,
     ),
     Claim(
         "frozen-teacher-prevents-collapse", TOPIC, "A teacher frozen at the start prevents the collapse.", GRADIENTS,
-        ("opsd-frozen-teacher",), SETTING, lambda seed: _experiments(FROZEN, seed), _steps, _judge_frozen,
-        _units(FROZEN),
+        ("opsd-frozen-teacher",), SETTING, FROZEN.experiments, FROZEN.numbers, _judge_frozen, FROZEN.units,
+    ),
+    Claim(
+        "same-family-needs-no-defence", TOPIC, "Distillation from a teacher of the same family needs no defence.",
+        GRADIENTS, ("opd-same-family", "opd-sampled"), SETTING, SAME_FAMILY.experiments, SAME_FAMILY.numbers,
+        _judge_same_family, SAME_FAMILY.units,
     ),
     Claim(
         "one-step-collapses", TOPIC, "One-step distillation collapses where continuation does not.", STATES,

@@ -12,7 +12,10 @@ from sim.sources import CONTEXTS, GRADIENTS, LENS, STATES
 
 TOPIC = "forgetting and drift"
 GOAL = 0.85
-SETTING = "16 x 8 rollouts; SGD at 0.3 for 100 steps, or Adam at 0.004 for 60 where SFT is pushed hard"
+SETTING = (
+    "16 x 8 rollouts; SGD at 0.3 for 100 steps, same-family distillation Adam at 0.0003, or Adam at 0.004 for 60 where "
+    "SFT is pushed hard"
+)
 #: Two runs drift alike if the smaller of their MMD^2 is at least this share of the larger.
 ALIKE = 0.75
 
@@ -171,8 +174,8 @@ CLAIMS = (
         "{STATES}",
         ("rl-noise-cancels", "opd-same-family", "sft-fan", "sft-foreign-style", "sft-stress"),
         f"mean forgetting at the first record over {GOAL}; " + SETTING,
-        _runs("rl", "opd", "sft", "foreign", "stress"),
-        lambda r: {name: lost_at_goal(result) for name, result in r.items()}, _judge_keep,
+        _runs("rl", "opd-adam", "sft", "foreign", "stress"),
+        lambda r: {name.removesuffix("-adam"): lost_at_goal(result) for name, result in r.items()}, _judge_keep,
         {"rl": "forgotten, RL", "opd": "forgotten, same-family distillation", "sft": "forgotten, SFT",
          "foreign": "forgotten, foreign SFT", "stress": "forgotten, SFT pushed hard"},
     ),

@@ -177,8 +177,8 @@ CLAIMS = (
         GRADIENTS, ("opd-same-family", "rl-noise-cancels", "opsd-frozen-teacher"),
         f"millions of student forward passes of a token until accuracy {GOAL}: sampling 1, training 3, the larger "
         f"teacher "
-        f"{TEACHER}; 16 x 8 rollouts, a record every 5 steps",
-        lambda seed: {name: named(name, seed) for name in ("opd", "rl", "hinted")},
+        f"{TEACHER}; Adam at 0.0003, 16 x 8 rollouts, a record every 5 steps",
+        lambda seed: {name: named(f"{name}-adam", seed) for name in ("opd", "rl", "hinted")},
         lambda r: {"opd": compute(r["opd"], GOAL, TEACHER), "rl": compute(r["rl"], GOAL, 0),
                    "hinted": compute(r["hinted"], GOAL, 1)},
         _judge_compute,
@@ -200,8 +200,8 @@ CLAIMS = (
     ),
     Claim(
         "reverse-kl-drops-entropy", TOPIC, "Reverse-KL distillation lowers entropy abruptly, RL gradually.", LENS,
-        ("opd-same-family", "rl-noise-cancels"), "16 x 8 rollouts, 100 steps, a record every 5",
-        lambda seed: {name: named(name, seed) for name in ("opd", "rl")},
+        ("opd-same-family", "rl-noise-cancels"), "Adam at 0.0003, 16 x 8 rollouts, 100 steps, a record every 5",
+        lambda seed: {name: named(f"{name}-adam", seed) for name in ("opd", "rl")},
         lambda r: {
             "opd": steepest(r["opd"]), "rl": steepest(r["rl"]), "opd_fall": fall(r["opd"]), "rl_fall": fall(r["rl"])
         },
@@ -221,8 +221,10 @@ CLAIMS = (
     Claim(
         "rl-spends-least-kl", TOPIC, "For the same gain RL moves the policy least.", f"{LENS}; {GRADIENTS}",
         ("rl-noise-cancels", "opd-same-family", "sft-fan"),
-        f"KL a site over points gained, at the first record over {GOAL}",
-        lambda seed: {name: named(name, seed) for name in ("rl", "opd", "hinted", "sft", "foreign")},
+        f"KL a site over points gained, at the first record over {GOAL}; SGD at 0.3, distillation Adam at 0.0003",
+        lambda seed: {
+            "opd": named("opd-adam", seed), **{name: named(name, seed) for name in ("rl", "hinted", "sft", "foreign")}
+        },
         lambda r: {name: price(result) for name, result in r.items()}, _judge_frontier,
         {"rl": "nats a point, RL", "opd": "nats a point, same-family distillation",
          "hinted": "nats a point, hinted self",

@@ -18,6 +18,10 @@ RUNS: Mapping[str, tuple[str, tuple[str, ...], int, int]] = {
     "sft": ("sft-fan", (), 100, 5),
     "foreign": ("sft-foreign-style", (), 100, 5),
     "hinted": ("opsd-frozen-teacher", (), 100, 5),
+    "rl-adam": ("rl-noise-cancels", ("source.prompts=16", *ADAM), 100, 5),
+    "opd-adam": ("opd-same-family", ADAM, 100, 5),
+    "hinted-adam": ("opsd-frozen-teacher", ADAM, 100, 5),
+    "opd-jsd": ("opd-jsd", (), 100, 10),
     "cross": ("opd-cross-family", (), 60, 5),
     "stress": ("sft-stress", (), 60, 10),
     "replay": ("sft-replay", (), 60, 10),
@@ -65,6 +69,16 @@ def collapsed_at(result: Result) -> float | None:
         if record["collapsed"]:
             return float(record["step"])
     return None if result["diverged"] is None else float(result["records"][-1]["step"])
+
+
+def steps_held(result: Result) -> int:
+    """The step of the last record before a run collapsed; of a run that holds, the last of all."""
+    steps = [0]
+    for record in result["records"]:
+        if record["collapsed"]:
+            return steps[-1]
+        steps.append(record["step"])
+    return steps[-1]
 
 
 def held(result: Result) -> bool:

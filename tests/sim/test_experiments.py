@@ -109,7 +109,8 @@ def test_a_clip_that_bites_nowhere_turns_no_arrow_and_leaves_the_update() -> Non
 def test_the_slope_of_the_reward_is_read_from_rewards_on_both_sides() -> None:
     config = settings("rl-noise-cancels", 0, "source.prompts=8")
     found = RewardSlope(config, 2, 256, 0.2).measure(fresh())
-    assert found["seen"] == pytest.approx((found["rewards"][0] - found["rewards"][1]) / 0.4)
+    up, down, far_up, far_down = found["rewards"]
+    assert found["seen"] == pytest.approx((4 * (up - down) / 0.4 - (far_up - far_down) / 0.8) / 3)
     assert found["error"] >= 0
 
 
