@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import param
@@ -136,7 +137,12 @@ def comparisons(config: Config) -> dict[str, str]:
         found[CLIP] = "the same without the clip" if config.clip.on else "the same with the clip"
     if teacher.weight > 0 and teacher.policy == "self":
         found[TEACHER] = f"the same with a {_other(config)} teacher"
-    return found | {PRESET + name: builtin(name).title for name in names()}
+    return found | _presets()
+
+
+@cache
+def _presets() -> dict[str, str]:
+    return {PRESET + name: builtin(name).title for name in names()}
 
 
 def entrants(moment: Moment, compared: str) -> list[tuple[str, Moment]]:
