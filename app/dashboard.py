@@ -77,8 +77,8 @@ def dashboard() -> pn.viewable.Viewable:
     )  # fmt: skip
     page = pn.Column(
         Menu(session, css_classes=["menu"]), plane, Controls(session.dials, css_classes=["dials"]), side,
-        Player(session, css_classes=["player"]),
-        Target(target, css_classes=["target"], sizing_mode="stretch_width"), AheadPanel(ahead, lengths), Lesson(session),
+        Player(session, css_classes=["player"]), Target(target, css_classes=["target"], sizing_mode="stretch_width"),
+        AheadPanel(ahead, lengths), Lesson(session),
         stylesheets=[theme.LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
     )  # fmt: skip
     pn.state.on_session_destroyed(lambda _: session.close())

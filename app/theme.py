@@ -75,7 +75,7 @@ LAYOUT = """
 @media (max-width: 1000px) {
   :host {
     padding: 0 12px; grid-template-columns: minmax(0, 1fr); grid-template-rows: auto;
-    grid-template-areas: "menu" "plane" "player" "target" "side" "dials" "ahead" "lesson"; row-gap: 6px;
+    grid-template-areas: "menu" "plane" "player" "side" "dials" "target" "ahead" "lesson"; row-gap: 6px;
   }
   .plane { height: min(calc(100vw + 70px), max(340px, calc(100vh - 150px))) !important; }
   .dials { overflow: visible; }

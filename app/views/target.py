@@ -23,8 +23,8 @@ _TEXT = f"""Reward, less β for each nat of KL to the reference, has one best po
 any step: each answer has the reference's share times exp(reward / β), scaled so that the shares add up to 1. To raise
 this objective is to lower the reverse KL to that target. So RL with a price on KL is distillation from a teacher that
 nobody trained. A small β puts nearly all of the target on right answers; a large one leaves the reference as it is.
-Shares are counted over {ROLLOUTS} answers that each policy samples from the same random numbers; one has a standard error
-of at most {significant(_ERROR, 2)}. J and KL are over final answers."""
+Shares are counted over {ROLLOUTS} answers that each policy samples from the same random numbers; one has a standard
+error of at most {significant(_ERROR, 2)}. J and KL are over final answers."""
 
 
 class Target(JSComponent):
