@@ -19,7 +19,7 @@ from sim.batch_law import BatchLaw, Size
 from sim.frame import Undetermined
 
 _HERE = Path(__file__).with_suffix("")
-_HEIGHT = 250
+_HEIGHT, _WIDTH = 250, 560
 _LETTERS: Any = {"text_font": value(theme.FONT), "text_font_size": theme.DRAWN, "background_fill_color": theme.PAPER,
                  "background_fill_alpha": 0.7}  # fmt: skip
 
@@ -77,7 +77,9 @@ class LawPanel(pn.viewable.Viewer):
             return
         if not self._sources:
             self._sources = {name: ColumnDataSource(data) for name, data in drawn([], None).items()}
-            self._layout.append(pn.pane.Bokeh(self._drawn(), height=_HEIGHT, width=520, margin=0))
+            self._layout.append(
+                pn.pane.Bokeh(self._drawn(), height=_HEIGHT, max_width=_WIDTH, sizing_mode="stretch_width", margin=0)
+            )
         for name, data in drawn(made.sizes, law).items():
             if repr(self._sources[name].data) != repr(data):
                 self._sources[name].data = data
@@ -90,8 +92,8 @@ class LawPanel(pn.viewable.Viewer):
 
     def _drawn(self) -> Any:
         plot: Any = figure(
-            name="batch law", height=_HEIGHT, width=520, x_range=self._x, y_range=self._y, x_axis_type="log",
-            y_axis_type="log", toolbar_location=None, tools="", outline_line_color=None, min_border=4,
+            name="batch law", height=_HEIGHT, max_width=_WIDTH, sizing_mode="stretch_width",
+            x_range=self._x, y_range=self._y, x_axis_type="log", y_axis_type="log", toolbar_location=None, tools="", outline_line_color=None, min_border=4,
             background_fill_color=theme.PAPER, border_fill_color=theme.PAPER, title="Length of the mean gradient",
             x_axis_label="rollouts a batch",
         )  # fmt: skip
@@ -144,8 +146,8 @@ def drawn(sizes: Sequence[Size], law: BatchLaw | None) -> dict[str, dict[str, li
     if not isinstance(law.noise_scale_rollouts, Undetermined):
         level = _root(law.signal)
         result["level"] = {"x": [x[0], x[-1]], "y": [level, level]}
-        if _root(squared[-1]) / level > 1.12:
-            _name(result, x[-1], level, "signal", theme.UPDATE)
+        # Where the batch is smallest the lengths are farthest above it.
+        _name(result, x[0], level, "signal alone", theme.UPDATE)
         if x[0] / 1.4 < law.noise_scale_rollouts < x[-1] * 2:
             top = max(result["sizes"]["high"])
             result["scale"] = {"x": [law.noise_scale_rollouts], "y": [top], "text": ["signal = noise"]}
