@@ -93,7 +93,8 @@ class LawPanel(pn.viewable.Viewer):
     def _drawn(self) -> Any:
         plot: Any = figure(
             name="batch law", height=_HEIGHT, max_width=_WIDTH, sizing_mode="stretch_width",
-            x_range=self._x, y_range=self._y, x_axis_type="log", y_axis_type="log", toolbar_location=None, tools="", outline_line_color=None, min_border=4,
+            x_range=self._x, y_range=self._y, x_axis_type="log", y_axis_type="log",
+            toolbar_location=None, tools="", outline_line_color=None, min_border=4,
             background_fill_color=theme.PAPER, border_fill_color=theme.PAPER, title="Length of the mean gradient",
             x_axis_label="rollouts a batch",
         )  # fmt: skip
