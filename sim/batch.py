@@ -38,9 +38,9 @@ Document = tuple[list[int], list[int]]
 class Batch:
     """B sequences: prompts and answers as token ids, with group, origin and reward.
 
-    Rows of one group answer the same prompt; `on_policy_B` tells the student's own answers from data, `kept_B` what
-    rejection sampling keeps, and `labelled_B` the rows whose tokens are labels: data, what rejection sampling keeps,
-    and what a teacher has written. A document of another skill has no problem.
+    Rows of one group answer the same prompt, but for documents of other skills, of which each row has its own and which
+    have no problem. `on_policy_B` tells the student's own answers from data, `kept_B` what rejection sampling keeps,
+    and `labelled_B` the rows whose tokens are labels: data, what is kept of the student's, what a teacher has written.
     """
 
     problems: tuple[Problem | None, ...]

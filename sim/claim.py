@@ -115,23 +115,18 @@ def by_seeds(spread: Spread, rule: Rule, note: str, condition: str = "") -> Judg
     return Judgement("holds only when", note, condition or f"the seed is kind: for {sum(met)} of {len(met)} seeds")
 
 
-def in_part(spread: Spread, parts: Mapping[str, Rule], note: str, threshold: float = 1.0) -> Judgement:
-    """A claim of several parts: holds where each part's rule is met for every seed (or that share of seeds).
+def in_part(spread: Spread, parts: Mapping[str, Rule], note: str, *, lead: str, but: str) -> Judgement:
+    """A claim of several parts: holds where every seed meets each part's rule, does not where none of them is met so.
 
-    The condition lists the parts that do, and those that do not.
+    Else the condition is `lead`, the parts that are met, `but`, and the others: "it says dense, not diffuse".
     """
-    good = [name for name, rule in parts.items() if share_met(spread, rule) >= threshold]
+    good = [name for name, rule in parts.items() if all(_met(rule, numbers) for numbers in spread.seeds)]
     if len(good) == len(parts):
         return Judgement("holds here", note)
     if not good:
         return Judgement("does not hold here", note)
     bad = [name for name in parts if name not in good]
-    return Judgement("holds only when", note, f"{listed(good)}; not {listed(bad)}")
-
-
-def share_met(spread: Spread, rule: Rule) -> float:
-    """The share of seeds that meet a rule."""
-    return sum(_met(rule, numbers) for numbers in spread.seeds) / len(spread.seeds)
+    return Judgement("holds only when", note, f"{lead} {listed(good)}, {but} {listed(bad)}")
 
 
 def listed(names: Sequence[str]) -> str:

@@ -74,11 +74,13 @@ def _judge_sft(spread: Spread) -> Judgement:
     return in_part(
         spread,
         {
-            "it is dense": lambda n: n["within"] > 0.5,
+            "dense": lambda n: n["within"] > 0.5,
             "biased to the data": lambda n: n["coherence"] > 2 * n["coherence_rl"],
             "diffuse": lambda n: n["effective"] > 0.2 and n["top"] < 0.2,
         },
         note,
+        lead="it says",
+        but="not",
     )
 
 
@@ -120,8 +122,8 @@ CLAIMS = (
     ),
     Claim(
         "rl-unbiased", TOPIC, "The mean of the RL update is unbiased for the reward.", GRADIENTS, (RL,),
-        "baseline leave-one-out, 24 batches of 64 x 8; against rewards of 4 x 8,192 rollouts at +-0.1 and +-0.2 along the "
-        "checkpoint's reward direction",
+        "baseline leave-one-out, 24 batches of 64 x 8; against rewards of 4 x 8,192 rollouts at +-0.1 and +-0.2 along "
+        "the checkpoint's reward direction",
         lambda seed: {
             "slope": RewardSlope(
                 settings(RL, seed, "source.prompts=64", "reward.baseline=leave-one-out"), 24, 8192, 0.1

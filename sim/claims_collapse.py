@@ -90,7 +90,12 @@ def never_held(steps: list[float]) -> bool:
 
 def under(found: Mapping[str, Sequence[str]]) -> str:
     """Optimisers with their divergences, in a sentence; empty where there is none."""
-    return "; ".join(f"{optimiser} with {listed(names)}" for optimiser, names in found.items() if names)
+    told = [
+        f"{optimiser} with {'every divergence' if len(names) == len(DIVERGENCES) else listed(names)}"
+        for optimiser, names in found.items()
+        if names
+    ]
+    return ", or ".join(told)
 
 
 UNDEFENDED = Grid("opsd-collapse", "clip.on=false")
@@ -141,8 +146,8 @@ def _judge_clips(spread: Spread) -> Judgement:
         return Judgement("holds here", note)
     if count == 0:
         return Judgement("does not hold here", note)
-    lines = [f"{clip}, {under(found)}" for clip, found in where.items() if under(found)]
-    return Judgement("holds only when", note, "the run is: " + ". ".join(lines))
+    lines = [f"{clip} ({under(found)})" for clip, found in where.items() if under(found)]
+    return Judgement("holds only when", note, f"the clip is {', '.join(lines)}")
 
 
 def _judge_one_step(spread: Spread) -> Judgement:
@@ -154,10 +159,12 @@ def _judge_one_step(spread: Spread) -> Judgement:
     return in_part(
         spread,
         {
-            "the divergence is the reverse KL": lambda n: n["reverse_held"] == 0 and n["continuation_held"] == 1,
-            "it is the forward KL": lambda n: n["forward_held"] == 0 and n["continuation_held"] == 1,
+            "the reverse KL": lambda n: n["reverse_held"] == 0 and n["continuation_held"] == 1,
+            "the forward KL": lambda n: n["forward_held"] == 0 and n["continuation_held"] == 1,
         },
         note,
+        lead="the divergence is",
+        but="not",
     )
 
 

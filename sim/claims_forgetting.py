@@ -90,10 +90,12 @@ def _judge_keep(spread: Spread) -> Judgement:
     return in_part(
         spread,
         {
-            "SFT is pushed hard": lambda n: max(n[name] for name in worst) < n["stress"] - 0.05,
-            "SFT is mild": lambda n: max(n[name] for name in worst) < min(n["sft"], n["foreign"]) - 0.02,
+            "SFT pushed hard": lambda n: max(n[name] for name in worst) < n["stress"] - 0.05,
+            "mild SFT": lambda n: max(n[name] for name in worst) < min(n["sft"], n["foreign"]) - 0.02,
         },
         note,
+        lead="compared with",
+        but="not with",
     )
 
 
@@ -124,10 +126,12 @@ def _judge_sparse(spread: Spread) -> Judgement:
     return in_part(
         spread,
         {
-            "counted are changes over a hundredth": lambda n: n["rl"] < 0.8 * n["sft"],
-            "counted is every change": lambda n: n["rl_any"] < 0.8 * n["sft_any"],
+            "changes over a hundredth": lambda n: n["rl"] < 0.8 * n["sft"],
+            "every change": lambda n: n["rl_any"] < 0.8 * n["sft_any"],
         },
         note,
+        lead="one counts",
+        but="not",
     )
 
 
@@ -144,10 +148,12 @@ def _judge_guards(spread: Spread) -> Judgement:
     return in_part(
         spread,
         {
-            "documents are replayed": lambda n: n["replay"] > n["stress"] + 0.05,
-            "the run is anchored": lambda n: n["anchored"] > n["stress"] + 0.05,
+            "replayed": lambda n: n["replay"] > n["stress"] + 0.05,
+            "anchored": lambda n: n["anchored"] > n["stress"] + 0.05,
         },
         note,
+        lead="it is",
+        but="not",
     )
 
 

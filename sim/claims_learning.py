@@ -99,10 +99,12 @@ def _judge_surpass(spread: Spread) -> Judgement:
     return in_part(
         spread,
         {
-            "the other skills are meant": lambda n: n["student_kept"] > n["teacher_kept"] + 0.05,
-            "the task is meant, on which this teacher is not degraded": lambda n: n["student"] > n["teacher"],
+            "the other skills": lambda n: n["student_kept"] > n["teacher_kept"] + 0.05,
+            "the task, which this teacher has not lost": lambda n: n["student"] > n["teacher"],
         },
         note,
+        lead="it speaks of",
+        but="not of",
     )
 
 

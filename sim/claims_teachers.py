@@ -1,6 +1,8 @@
 """Claims about one step under a teacher: where distillation pulls, and what a clip makes of it."""
 
-from sim.claim import Claim, Judgement, Spread, by_seeds, in_part, settings
+from collections.abc import Mapping
+
+from sim.claim import Claim, Judgement, Rule, Spread, by_seeds, in_part, settings
 from sim.claims_clouds import CROSS, DRAWS, HINTED, SAME, SETTING, SFT, TOPIC, cloud, exact, reading
 from sim.probes import ClampedArrows
 from sim.sources import GRADIENTS, LENS
@@ -12,7 +14,8 @@ def _judge_same(spread: Spread) -> Judgement:
         f"carry {spread.percent('top')} of the update; a token scale of 0.05 nats leaves "
         f"{spread.said('clip')} of its length, {spread.said('clip_hinted')} of the hinted self's."
     )
-    return in_part(spread, {"it is dense": lambda n: n["within"] > 0.5, "diffuse": lambda n: n["top"] < 0.2}, note)
+    parts: Mapping[str, Rule] = {"dense": lambda n: n["within"] > 0.5, "diffuse": lambda n: n["top"] < 0.2}
+    return in_part(spread, parts, note, lead="it says", but="not")
 
 
 def _judge_cross(spread: Spread) -> Judgement:

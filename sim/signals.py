@@ -23,9 +23,9 @@ class Signal:
     """Weight rows of N sites, and what each site's objective asks for.
 
     `rows_NV` are the weights; `signal_N` in nats: the (clipped) log-ratio at the sampled token, the (clipped)
-    divergence over the vocabulary (for an advantage clip of the forward KL the unclipped one), or the label's
-    surprise, and for a reward its advantage; `kl_N` the
-    divergence before the clip (NaN where no teacher speaks); `clipped_N` tells where the clip bit.
+    divergence over the vocabulary (for an advantage clip of the forward KL or JSD the unclipped one), or the label's
+    surprise, and for a reward its advantage; `kl_N` the divergence before the clip (NaN where no teacher speaks);
+    `clipped_N` tells where the clip bit.
     """
 
     rows_NV: Tensor

@@ -75,7 +75,9 @@ def weigh(
         pull = towards(log_p_NV, log_ref_NV, Clip())
         rows_NV, signal_N = rows_NV + beta * pull.rows_NV, signal_N + beta * pull.signal_N
     kept_N = torch.from_numpy(batch.kept_B[batch.sequence_N])
-    return Signal(rows_NV * kept_N[:, None], signal_N * kept_N, kl_N, clipped_N & kept_N)
+    return Signal(
+        torch.where(kept_N[:, None], rows_NV, 0.0), torch.where(kept_N, signal_N, 0.0), kl_N, clipped_N & kept_N
+    )
 
 
 def _teacher_term(batch: Batch, log_p_NV: Tensor, log_q_NV: Tensor | None, config: Config) -> Signal:

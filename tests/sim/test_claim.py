@@ -38,11 +38,11 @@ def test_a_rule_whose_number_is_missing_is_not_met() -> None:
 
 
 def test_a_claim_of_parts_lists_those_that_hold_and_those_that_do_not() -> None:
-    parts = {"it is high": high, "it is low": lambda seed: seed["x"] <= 1, "it is positive": lambda seed: seed["x"] > 0}
-    found = in_part(spread(2, 3), parts, "note")
-    assert found == Judgement("holds only when", "note", "it is high and it is positive; not it is low")
-    assert in_part(spread(2, 3), {"it is high": high}, "").verdict == "holds here"
-    assert in_part(spread(0, 3), {"it is high": high}, "").verdict == "does not hold here"
+    parts = {"high": high, "low": lambda seed: seed["x"] <= 1, "positive": lambda seed: seed["x"] > 0}
+    found = in_part(spread(2, 3), parts, "note", lead="it says", but="not")
+    assert found == Judgement("holds only when", "note", "it says high and positive, not low")
+    assert in_part(spread(2, 3), {"high": high}, "", lead="", but="").verdict == "holds here"
+    assert in_part(spread(0, 3), {"high": high}, "", lead="", but="").verdict == "does not hold here"
 
 
 def test_a_spread_says_mean_and_extremes() -> None:
