@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from sim.claim import Claim, Judgement, Spread, by_seeds, in_part, settings
+from sim.claim import Claim, Judgement, Rule, Spread, by_seeds, in_part, settings
+from sim.claims_runs import end, named
 from sim.experiments import Experiment, Result
 from sim.probes import BatchSizes, Cloud, RewardSlope
-from sim.sources import GRADIENTS
+from sim.sources import GRADIENTS, STATES
 
 TOPIC = "one step's cloud"
 DRAWS, EXACT_DRAWS = 10, 3
@@ -42,11 +43,11 @@ def _noise(seed: int) -> Mapping[str, Experiment]:
 
 def _judge_noise(spread: Spread) -> Judgement:
     note = (
-        f"From one prompt to 64 the update of RL falls with the exponent {spread.said('rl')}; noise alone gives "
-        f"-0.5. "
-        f"That of SFT falls with {spread.said('sft')}."
+        f"From one prompt to 64 the update of RL falls with the exponent {spread.said('rl')}; noise alone gives -0.5. "
+        f"That of SFT falls with {spread.said('sft')}: a few prompts are noise there, too."
     )
-    return by_seeds(spread, lambda n: n["rl"] < -0.35 and n["rl"] < n["sft"], note)
+    parts: Mapping[str, Rule] = {"RL": lambda n: n["rl"] < -0.35, "SFT": lambda n: n["sft"] > -0.15}
+    return in_part(spread, parts, note, lead="it speaks of", but="not of")
 
 
 def _judge_unbiased(spread: Spread) -> Judgement:
@@ -87,15 +88,12 @@ def _judge_sft(spread: Spread) -> Judgement:
 def _judge_near(spread: Spread) -> Judgement:
     note = (
         f"Data in the student's own style make a step of {spread.said('own')} safe radii, data in a foreign one of "
-        f"{spread.said('foreign')}: nearer is shorter, but neither is inside in most draws "
-        f"({spread.percent('own_past')} and {spread.percent('foreign_past')} past). Data that the "
-        f"student wrote itself and that were accepted make {spread.said('rejection')}."
+        f"{spread.said('foreign')}, and the student's own accepted answers of {spread.said('rejection')}: nearer is "
+        f"shorter, but {spread.percent('own_past')} of the draws are past the radius even in its own style. The runs "
+        f"hold all the same: 100 steps cost {spread.said('own_kl')} nats a site in the own style and "
+        f"{spread.said('foreign_kl')} in the foreign one."
     )
-    return by_seeds(
-        spread,
-        lambda n: n["own"] < n["foreign"] and n["own_past"] < 0.5,
-        note,
-    )
+    return by_seeds(spread, lambda n: n["own"] < n["foreign"] and n["own_past"] < 0.5, note)
 
 
 def _judge_small(spread: Spread) -> Judgement:
@@ -167,21 +165,22 @@ CLAIMS = (
          "coherence_rl": "coherence of RL", "effective": "effective share of tokens", "top": "share of the top 1 %"},
     ),
     Claim(
-        "sft-near-the-student", TOPIC, "A step of SFT is safe where the data are near the student.", f"{GRADIENTS}; "
-        "{STATES}",
-        (SFT, FOREIGN, "sft-rejection"), SETTING,
+        "sft-near-the-student", TOPIC, "A step of SFT is safe where the data are near the student.",
+        f"{GRADIENTS}; {STATES}", (SFT, FOREIGN, "sft-rejection"), SETTING + "; runs of 100 steps of SGD at 0.3",
         lambda seed: {
-            "own": cloud(SFT, seed), "foreign": cloud(FOREIGN, seed), "rejection": cloud("sft-rejection", seed)
+            "own": cloud(SFT, seed), "foreign": cloud(FOREIGN, seed), "rejection": cloud("sft-rejection", seed),
+            "own_run": named("sft", seed), "foreign_run": named("foreign", seed),
         },
         lambda r: {
             "own": reading(r["own"], "update.ratio"), "foreign": reading(r["foreign"], "update.ratio"),
             "rejection": reading(r["rejection"], "update.ratio"),
             "own_past": past(r["own"]), "foreign_past": past(r["foreign"]),
+            "own_kl": end(r["own_run"])["kl_from_start"], "foreign_kl": end(r["foreign_run"])["kl_from_start"],
         },
         _judge_near,
         {"own": "update over safe radius, own style", "foreign": "update over safe radius, foreign style",
          "rejection": "update over safe radius, the student's own right answers",
-         "own_past": "share of draws past, own style", "foreign_past": "share of draws past, foreign style"},
-        quick=True,
+         "own_past": "share of draws past, own style", "foreign_past": "share of draws past, foreign style",
+         "own_kl": "KL of the run, nats a site, own style", "foreign_kl": "KL of the run, nats a site, foreign style"},
     ),
 )  # fmt: skip

@@ -176,8 +176,8 @@ CLAIMS = (
          "stress_accuracy": "accuracy, SFT pushed hard"},
     ),
     Claim(
-        "on-policy-keeps-skills", TOPIC, "On-policy methods keep the other skills for the same gain.", f"{LENS}; "
-        "{STATES}",
+        "on-policy-keeps-skills", TOPIC, "On-policy methods keep the other skills for the same gain.",
+        f"{LENS}; {STATES}",
         ("rl-noise-cancels", "opd-same-family", "sft-fan", "sft-foreign-style", "sft-stress"),
         f"mean forgetting at the first record over {GOAL}; " + SETTING,
         _runs("rl", "opd-adam", "sft", "foreign", "stress"),

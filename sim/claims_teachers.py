@@ -29,11 +29,18 @@ def _judge_cross(spread: Spread) -> Judgement:
 
 def _judge_pivots(spread: Spread) -> Judgement:
     note = (
-        f"The strongest 1 % of tokens carry {spread.percent('top')} of the hinted update "
-        f"({spread.percent('top_sft')} of that of SFT, {spread.percent('top_same')} of the same-family one), "
-        f"and the effective share of tokens is {spread.said('effective')}."
+        f"By the lengths of its arrows {spread.percent('effective')} of the tokens would do as well (SFT: "
+        f"{spread.percent('effective_sft')}, same family: {spread.percent('effective_same')}); a token scale leaves "
+        f"{spread.percent('clip')} of the update (same family: {spread.percent('clip_same')}). Of the update itself "
+        f"the strongest 1 % of tokens carry {spread.percent('top')} (SFT: {spread.percent('top_sft')}, same family: "
+        f"{spread.percent('top_same')})."
     )
-    return by_seeds(spread, lambda n: n["top"] > 0.2 and n["top"] > 1.5 * n["top_sft"] and n["effective"] < 0.1, note)
+    parts: Mapping[str, Rule] = {
+        "the lengths of arrows": lambda n: n["effective"] < 0.5 * min(n["effective_sft"], n["effective_same"]),
+        "what a clip takes": lambda n: n["clip"] < 0.25 * n["clip_same"],
+        "shares of the update": lambda n: n["top"] > max(n["top_sft"], n["top_same"]),
+    }
+    return in_part(spread, parts, note, lead="it speaks of", but="not of")
 
 
 def _judge_style(spread: Spread) -> Judgement:
@@ -89,17 +96,22 @@ CLAIMS = (
     Claim(
         "hinted-pivots", TOPIC, "The hinted self's pull is concentrated on a few pivots.", GRADIENTS,
         (HINTED, SAME, SFT), SETTING,
-        lambda seed: {"hinted": exact(HINTED, seed), "same": cloud(SAME, seed), "sft": exact(SFT, seed)},
+        lambda seed: {"": exact(HINTED, seed), "_same": exact(SAME, seed), "_sft": exact(SFT, seed)},
         lambda r: {
-            "top": reading(r["hinted"], "measures.concentration.top1_share"),
-            "top_same": reading(r["same"], "measures.concentration.top1_share"),
-            "top_sft": reading(r["sft"], "measures.concentration.top1_share"),
-            "effective": reading(r["hinted"], "measures.concentration.effective_share"),
+            f"{name}{whose}": reading(result, path)
+            for name, path in (
+                ("effective", "measures.concentration.effective_share"),
+                ("top", "measures.concentration.top1_share"),
+                ("clip", "update.clip_ratio"),
+            )
+            for whose, result in r.items()
+            if (name, whose) != ("clip", "_sft")
         },
         _judge_pivots,
-        {"top": "share of the top 1 %, hinted self", "top_same": "share of the top 1 %, same family",
-         "top_sft": "share of the top 1 %, SFT",
-         "effective": "effective share of tokens, hinted self"},
+        {"effective": "effective share of tokens, hinted self", "effective_same": "effective share, same family",
+         "effective_sft": "effective share, SFT", "top": "share of the top 1 %, hinted self",
+         "top_same": "share of the top 1 %, same family", "top_sft": "share of the top 1 %, SFT",
+         "clip": "length left by a token scale, hinted self", "clip_same": "length left by a token scale, same family"},
     ),
     Claim(
         "hinted-style-words", TOPIC, "Under a hinted teacher words of style carry more KL than arithmetic.", LENS,

@@ -40,7 +40,7 @@ def serving(folder: Path, root: Path = ROOT) -> Iterator[str]:
             yield f"http://{host}/app"
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(PATIENCE)
 
 
 def _answered(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
