@@ -130,7 +130,7 @@ def _judge_frozen(spread: Spread) -> Judgement:
 def _judge_same_family(spread: Spread) -> Judgement:
     note = (
         f"Of {len(spread.seeds) * len(SAME_FAMILY.cells)} undefended runs under the same-family teacher "
-        f"{SAME_FAMILY.survivors(spread)} held for {STEPS} steps, though single steps are inside the safe radius."
+        f"{SAME_FAMILY.survivors(spread)} held for {STEPS} steps."
     )
     return _verdict(SAME_FAMILY, SAME_FAMILY.where(spread, always_held), note)
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 from scipy.stats import spearmanr
 
-from sim.claim import Claim, Judgement, Numbers, Spread, by_seeds, in_part
+from sim.claim import Claim, Judgement, Numbers, Rule, Spread, by_seeds, in_part
 from sim.claims_runs import RUNS, end, forgotten, held, named, reached, start
 from sim.experiments import Experiment, Result
 from sim.sources import CONTEXTS, GRADIENTS, LENS, STATES
@@ -25,10 +25,9 @@ def kept(result: Result) -> float:
     return 1 - forgotten(end(result), start(result))
 
 
-def lost_at_goal(result: Result) -> float | None:
-    """Mean forgetting at the first record that reaches the goal."""
-    there = reached(result, GOAL)
-    return None if there is None else forgotten(there, start(result))
+def lost_at_goal(result: Result) -> float:
+    """Mean forgetting at the first record that reaches the goal, or at the end of a run that never does."""
+    return forgotten(reached(result, GOAL) or end(result), start(result))
 
 
 def correlation(results: Mapping[str, Result]) -> Numbers:
@@ -104,7 +103,11 @@ def _judge_follows(spread: Spread) -> Judgement:
         f"Over {spread.mean('runs'):.0f} runs the rank correlation of KL on the task with mean forgetting is "
         f"{spread.said('all')}; among those that did not collapse {spread.said('held')}."
     )
-    return by_seeds(spread, lambda n: n["all"] > 0.6 and n["held"] > 0.5, note)
+    parts: Mapping[str, Rule] = {
+        "collapsed runs too": lambda n: n["all"] > 0.5,
+        "runs that hold alone": lambda n: n["held"] > 0.5,
+    }
+    return in_part(spread, parts, note, lead="one counts", but="not")
 
 
 def _judge_alike(spread: Spread) -> Judgement:
@@ -179,7 +182,7 @@ CLAIMS = (
         "on-policy-keeps-skills", TOPIC, "On-policy methods keep the other skills for the same gain.",
         f"{LENS}; {STATES}",
         ("rl-noise-cancels", "opd-same-family", "sft-fan", "sft-foreign-style", "sft-stress"),
-        f"mean forgetting at the first record over {GOAL}; " + SETTING,
+        f"mean forgetting at the first record over {GOAL}, or at the end; " + SETTING,
         _runs("rl", "opd-adam", "sft", "foreign", "stress"),
         lambda r: {name.removesuffix("-adam"): lost_at_goal(result) for name, result in r.items()}, _judge_keep,
         {"rl": "forgotten, RL", "opd": "forgotten, same-family distillation", "sft": "forgotten, SFT",
