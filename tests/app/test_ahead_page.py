@@ -70,15 +70,15 @@ def test_a_live_and_a_frozen_teacher_side_by_side_and_opened_on_the_plane(
     section(page).get_by_role("button", name="Show it on the plane").click()
     expect(events(page).nth(1)).to_contain_text("step 2 of the look-ahead, with a live teacher")
     expect(events(page).nth(1)).to_contain_text(re.compile("inside|near|past"))
-    expect(page.get_by_text("step 2, draw 0")).to_be_visible()
+    expect(page.get_by_text("step 2, draw 0", exact=True)).to_be_visible()
 
     page.get_by_role("button", name="First", exact=True).click()
-    expect(page.get_by_text("step 0, draw 0")).to_be_visible()
+    expect(page.get_by_text("step 0, draw 0", exact=True)).to_be_visible()
     page.locator(".curves").scroll_into_view_if_needed()
     at = page.evaluate(CURVE)
     page.mouse.click(at["x"], at["y"])
     expect(events(page).nth(3)).to_contain_text("step 1 of the look-ahead")
-    expect(page.get_by_text("step 1, draw 0")).to_be_visible()
+    expect(page.get_by_text("step 1, draw 0", exact=True)).to_be_visible()
 
 
 def test_a_collapse_is_marked_and_another_rule_marks_the_same_records_anew(
