@@ -1,0 +1,65 @@
+"""``gradcloud claims``: which it knows, what it refuses, and that it measures what ships."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from sim.cli import app
+from sim.ledger import CLAIMS
+from sim.ledger_file import load_ledger, parse_ledger
+
+QUICK = [claim.name for claim in CLAIMS if claim.quick]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["claims", *arguments])
+
+
+def test_the_claims_are_listed_with_their_sentences() -> None:
+    lines = run("--list").stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == [claim.name for claim in CLAIMS]
+    assert [line.split(":")[0] for line in run("--list", "--quick").stdout.splitlines()] == QUICK
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("rl-sparce",), 'no claim is called "rl-sparce"; did you mean "rl-sparse"?'),
+        (("zzz",), "gradcloud claims --list names them"),
+        (("--seeds", "2"), "allowed a whole number, 3 to 100"),
+        (("--jobs", "0"), "allowed a whole number, 1 to 64"),
+        (("rl-sparse", "--quick"), "allowed is one of the two"),
+        (("rl-sparse", "--work", ""), "is no folder"),
+        (("rl-sparse", "--json", "/nowhere/x.json"), "does not exist"),
+    ],
+)
+def test_what_is_not_allowed_is_said_before_anything_is_measured(arguments: tuple[str, ...], said: str) -> None:
+    found = run(*arguments)
+    assert found.exit_code == 2
+    assert said in " ".join(found.stderr.split())
+
+
+def test_a_file_is_no_folder_to_work_in(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "is no folder" in run("rl-sparse", "--work", str(tmp_path / "file")).stderr
+
+
+@pytest.mark.slow
+def test_the_quick_claims_come_out_as_in_the_ledger_that_ships(tmp_path: Path) -> None:
+    """On another processor the last digits may differ, so numbers are compared to 5 %."""
+    found = run("--quick", "--work", str(tmp_path / "work"), "--json", str(tmp_path / "found.json"))
+    assert found.exit_code == 0, found.stderr
+    written = load_ledger()
+    assert written is not None
+    shipped = {claim.name: claim for claim in written.claims}
+    measured = parse_ledger((tmp_path / "found.json").read_bytes()).claims
+    assert [claim.name for claim in measured] == QUICK
+    for claim in measured:
+        assert claim.verdict == shipped[claim.name].verdict
+        for mine, theirs in zip(claim.measurements, shipped[claim.name].measurements, strict=True):
+            assert mine.values == pytest.approx(theirs.values, rel=0.05, abs=0.01)
+        assert claim.name in found.stdout
+    again = run("--quick", "--work", str(tmp_path / "work"), "--json", "-")
+    assert json.loads(again.stdout)["claims"] == json.loads((tmp_path / "found.json").read_text())["claims"]
