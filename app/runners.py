@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
+from weakref import WeakSet
 
 import torch
 
@@ -82,13 +83,17 @@ class Runners:
         self._frames = frames
         count = threads or max(1, (os.cpu_count() or 2) // 2)
         self._pool = ThreadPoolExecutor(count, "task", torch.set_num_threads, (1,))
+        self._tasks: WeakSet[Task] = WeakSet()
 
     def start(self, task: Task) -> None:
         """Begin a task, or put it in the queue."""
+        self._tasks.add(task)
         task.future = self._pool.submit(self._run, task)
 
     def close(self) -> None:
-        """Stop the threads; for tests."""
+        """Stop all tasks and the threads; the process could not end before they do."""
+        for task in list(self._tasks):
+            task.stop()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _run(self, task: Task) -> None:

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from sim.presets import builtin, dumps_preset
-from tests.page import events, verdict
+from tests.page import DRAWN, PATIENCE, events, verdict
+from tests.server import serving
 
 pytestmark = pytest.mark.browser
 
@@ -160,3 +161,13 @@ def test_the_batch_law_is_measured_in_the_background_and_stops_when_told(opened:
     law.get_by_role("button", name="Stop measuring").click()
     expect(law).to_contain_text("Stopped early.")
     expect(law.get_by_role("button", name="Batch law")).to_be_visible()
+
+
+def test_the_server_ends_when_told_though_a_run_is_under_way(page: Page, tmp_path: Path) -> None:
+    page.set_default_timeout(PATIENCE)
+    with serving(tmp_path) as address:
+        page.goto(f"{address}?preset=opsd-frozen-teacher")
+        page.wait_for_function(DRAWN)
+        run_ahead(page, 1000, "nothing")
+        page.wait_for_function(f"() => ({RUNS})()[0].length > 0", timeout=LONG)
+    assert "Traceback" not in (tmp_path / "server.log").read_text("utf-8")

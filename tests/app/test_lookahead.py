@@ -244,6 +244,23 @@ def test_a_visitor_who_leaves_frees_the_thread(real_frames: Frames, runners: Run
     run(scene())
 
 
+def test_nothing_that_is_under_way_or_waits_keeps_the_threads_from_ending(
+    real_frames: Frames, runners: Runners, steps: Steps
+) -> None:
+    async def scene() -> None:
+        session = opened(real_frames)
+        under_way, waits = (LookAhead(session, runners, take=steps) for _ in range(2))
+        steps.open.clear()
+        for each in (under_way, waits):
+            each.start(1000, NOTHING)
+        await until(lambda: not under_way.waiting)
+        await asyncio.to_thread(runners.close)
+        assert [each.runs[0].over for each in (under_way, waits)] == [True, True]
+        session.close()
+
+    run(scene())
+
+
 def test_steps_wait_while_somebody_waits_for_a_picture(
     real_frames: Frames, runners: Runners, steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
