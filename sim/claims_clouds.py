@@ -120,7 +120,7 @@ CLAIMS = (
     ),
     Claim(
         "rl-unbiased", TOPIC, "The mean of the RL update is unbiased for the reward.", GRADIENTS, (RL,),
-        "baseline leave-one-out, 24 batches of 64 x 8; against rewards of 4 x 8,192 rollouts at +-0.1 and +-0.2 along "
+        "baseline leave-one-out, 24 batches of 64 x 8; against rewards of 4 x 8,192 rollouts at ±0.1 and ±0.2 along "
         "the checkpoint's reward direction",
         lambda seed: {
             "slope": RewardSlope(
@@ -148,7 +148,6 @@ CLAIMS = (
         lambda r: {"small": _silent(r["small"]), "groups": reading(r["large"], "measures.density.silent_groups")},
         _judge_small,
         {"small": "share of two-prompt batches without a signal", "groups": "share of groups without a signal"},
-        quick=True,
     ),
     Claim(
         "sft-dense-diffuse", TOPIC, "SFT is dense, biased to the data, and diffuse.", GRADIENTS, (SFT,), SETTING,

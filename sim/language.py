@@ -190,9 +190,7 @@ def context_words(kind: str, problem: Problem, rng: np.random.Generator | None =
 def style_words() -> frozenset[str]:
     """The words of all writers' styles, "wait" and the words of the closing statement among them."""
     slots = ("opener", "lead", "filler", "link", "close")
-    chosen = {
-        word for style in (HOUSE, PROMPTED, FOREIGN) for slot in slots for word in getattr(style, slot) if word
-    }
+    chosen = {word for style in (HOUSE, PROMPTED, FOREIGN) for slot in slots for word in getattr(style, slot) if word}
     return frozenset(chosen | {style.verdict for style in (HOUSE, FOREIGN)} | {"wait"})
 
 

@@ -1,5 +1,6 @@
 """The page of claims: each sentence with its verdict, what was measured of it, and the presets that show it."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -149,10 +150,15 @@ def _claim(each: Claim, seeds: Sequence[int]) -> str:
     rows = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in facts if words)
     return (
         f'<article class="claim {kind}"><div><h3>{escape(each.claim)}</h3>'
-        f'<p class="verdict">{_form(kind)}<span><b>{each.verdict}</b> {escape(each.condition)}</span></p>'
-        + (f"<p>{escape(each.note)}</p>" if each.note else "")
+        f'<p class="verdict">{_form(kind)}<span><b>{each.verdict}</b> {_told(each.condition)}</span></p>'
+        + (f"<p>{_told(each.note)}</p>" if each.note else "")
         + f'<dl class="facts">{rows}</dl></div><div>{_measured(each.measurements, seeds)}</div></article>'
     )
+
+
+def _told(text: str) -> str:
+    """A sentence as HTML, its minus signs as the tables write them."""
+    return escape(re.sub(r"(?<![\w.])-(?=\d)", "−", text))
 
 
 def _measured(told: Sequence[Measurement], seeds: Sequence[int]) -> str:

@@ -30,7 +30,7 @@ error of at most {significant(_ERROR, 2)}. J and KL are over final answers."""
 class Target(JSComponent):
     """The section of the page: a line that says why there is no target, or three bars an answer, once it is opened."""
 
-    none = param.String(default="", doc="why these settings have no target")
+    none = param.String(default="", doc="why these settings, which have a reference, have no target")
     shown = param.Boolean(default=False, doc="whether they have one")
     text = param.String(default=" ".join(_TEXT.split()), constant=True)
     status = param.String(default="", doc="what is being done, or why nothing is")
@@ -55,7 +55,8 @@ class Target(JSComponent):
             return
         none = absent(frame.config)
         self.param.update(
-            none=none,
+            # Who has not asked for a reference need not be told that there is no target.
+            none=none if frame.config.reference.beta > 0 else "",
             shown=not none,
             status="" if none else status(target),
             failure=target.failure,

@@ -350,10 +350,13 @@ def test_the_view_follows_what_the_browser_says_and_ignores_what_has_no_known_sh
         view._handle_msg({"open": True})
         view._handle_msg({"keep": True})
         assert (target.opened, target.keep) == (True, True)
-        session.dials.reference_beta = 0
+        session.dials.alpha = 0
         await until(lambda: not view.shown)
-        assert "β is 0" in view.none
+        assert "α is 0" in view.none
         assert target.wanted is None
+        session.dials.reference_beta = 0
+        await until(lambda: not view.none)
+        assert not view.shown
         left(session, target)
 
     run(scene())

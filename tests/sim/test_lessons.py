@@ -10,7 +10,7 @@ from sim.config import Config
 from sim.frame import Frame
 from sim.gradients import Linearisation, norm
 from sim.optimiser import token_weights
-from sim.presets import load_preset, names
+from sim.presets import load_preset
 from sim.teachers import weigh
 from sim.timeline import Moment
 from sim.train import train
@@ -47,11 +47,6 @@ def test_the_same_draws_are_inside_once_clipped() -> None:
 
 def test_a_large_batch_of_rewards_is_inside() -> None:
     assert count(frames(load_preset("rl-noise-cancels").config), "inside") >= MOST
-
-
-def test_presets_that_are_compared_share_step_size_optimiser_and_seed() -> None:
-    configs = [load_preset(name).config for name in names()]
-    assert len({(config.update, config.seed) for config in configs}) == 1
 
 
 def test_the_norm_of_the_reward_update_falls_like_the_root_of_the_batch_until_its_signal_remains() -> None:
