@@ -75,11 +75,7 @@ class Lengths(param.Parameterized):
         self._runners.start(made)
         if self._task is not None:
             self._task.cancel()
-        self._task = asyncio.get_running_loop().create_task(
-            made.follow(
-                lambda: (made.taken, len(made.sizes)), lambda: self._push(lambda: self.param.trigger("changed"))
-            )
-        )
+        self._task = asyncio.get_running_loop().create_task(self._follow(made))
         self.param.trigger("changed")
 
     def stop(self) -> None:

@@ -31,10 +31,10 @@ def reading(result: Result, path: str) -> float | None:
     return value
 
 
-def past(result: Result) -> float:
-    """The share of draws that are past the safe radius."""
+def draws_at(result: Result, level: str) -> float:
+    """The share of draws whose verdict is of a level: "past" the safe radius, "none" without a signal."""
     levels = result["levels"]
-    return float(sum(level == "past" for level in levels) / len(levels))
+    return float(levels.count(level) / len(levels))
 
 
 def _noise(seed: int) -> Mapping[str, Experiment]:
@@ -104,17 +104,11 @@ def _judge_small(spread: Spread) -> Judgement:
     return by_seeds(spread, lambda n: n["groups"] >= 0.5, note)
 
 
-def _silent(result: Result) -> float:
-    levels = result["levels"]
-    return float(sum(level == "none" for level in levels) / len(levels))
-
-
 CLAIMS = (
     Claim(
-        "rl-noise-cancels", TOPIC, "The noise of RL cancels as the batch grows, so its update shrinks; that of SFT "
-        "does "
-        "not.", GRADIENTS, (RL, "rl-small-batch", SFT), "1 to 64 prompts of 8 answers, 12 draws each, at the "
-        "checkpoint",
+        "rl-noise-cancels", TOPIC,
+        "The noise of RL cancels as the batch grows, so its update shrinks; that of SFT does not.", GRADIENTS,
+        (RL, "rl-small-batch", SFT), "1 to 64 prompts of 8 answers, 12 draws each, at the checkpoint",
         _noise, lambda r: {"rl": r["rl"]["slope"], "sft": r["sft"]["slope"]}, _judge_noise,
         {"rl": "exponent of |G| in the batch, RL", "sft": "exponent of |G| in the batch, SFT"},
     ),
@@ -145,7 +139,8 @@ CLAIMS = (
         "half-of-groups-silent", TOPIC, "Half or more of group-relative batches carry no signal.", GRADIENTS,
         ("rl-small-batch", RL), "2 x 8 and 32 x 8 rollouts at the checkpoint",
         lambda seed: {"small": Cloud(settings("rl-small-batch", seed), 30), "large": Cloud(settings(RL, seed), DRAWS)},
-        lambda r: {"small": _silent(r["small"]), "groups": reading(r["large"], "measures.density.silent_groups")},
+        lambda r: {"small": draws_at(r["small"], "none"),
+                   "groups": reading(r["large"], "measures.density.silent_groups")},
         _judge_small,
         {"small": "share of two-prompt batches without a signal", "groups": "share of groups without a signal"},
     ),
@@ -173,7 +168,7 @@ CLAIMS = (
         lambda r: {
             "own": reading(r["own"], "update.ratio"), "foreign": reading(r["foreign"], "update.ratio"),
             "rejection": reading(r["rejection"], "update.ratio"),
-            "own_past": past(r["own"]), "foreign_past": past(r["foreign"]),
+            "own_past": draws_at(r["own"], "past"), "foreign_past": draws_at(r["foreign"], "past"),
             "own_kl": end(r["own_run"])["kl_from_start"], "foreign_kl": end(r["foreign_run"])["kl_from_start"],
         },
         _judge_near,

@@ -26,8 +26,7 @@ def _judge(rule: Rule) -> Callable[[Spread], Judgement]:
     def judge(spread: Spread) -> Judgement:
         note = (
             f"Accuracy goes from {spread.said('before')} to {spread.said('after')}, at {spread.said('kl')} nats a "
-            f"site; "
-            f"{spread.said('forgotten', 3)} of the other skills is forgotten."
+            f"site; {spread.said('forgotten', 3)} of the other skills is forgotten."
         )
         return by_seeds(spread, rule, note)
 

@@ -6,12 +6,11 @@ from itertools import combinations
 from scipy.stats import spearmanr
 
 from sim.claim import Claim, Judgement, Numbers, Rule, Spread, by_seeds, in_part
-from sim.claims_runs import RUNS, end, forgotten, held, named, reached, start
+from sim.claims_runs import GOAL, RUNS, end, forgotten, held, kept, named, reached, start
 from sim.experiments import Experiment, Result
 from sim.sources import CONTEXTS, GRADIENTS, LENS, STATES
 
 TOPIC = "forgetting and drift"
-GOAL = 0.85
 SETTING = (
     "16 x 8 rollouts; SGD at 0.3 for 100 steps, same-family distillation Adam at 0.0003, or Adam at 0.004 for 60 where "
     "SFT is pushed hard"
@@ -20,9 +19,9 @@ SETTING = (
 ALIKE = 0.75
 
 
-def kept(result: Result) -> float:
+def kept_at_end(result: Result) -> float:
     """One less the mean forgetting at a run's end."""
-    return 1 - forgotten(end(result), start(result))
+    return kept(end(result), start(result))
 
 
 def lost_at_goal(result: Result) -> float:
@@ -72,8 +71,7 @@ def _all(seed: int) -> Mapping[str, Experiment]:
 def _judge_stress(spread: Spread) -> Judgement:
     note = (
         f"Mild SFT keeps {spread.said('mild')} of the other skills at accuracy {spread.said('mild_accuracy')}; "
-        f"pushed hard it "
-        f"keeps {spread.said('stress')} at {spread.said('stress_accuracy')}."
+        f"pushed hard it keeps {spread.said('stress')} at {spread.said('stress_accuracy')}."
     )
     return by_seeds(spread, lambda n: n["mild"] > 0.95 and n["stress"] < n["mild"] - 0.1, note)
 
@@ -82,15 +80,14 @@ def _judge_keep(spread: Spread) -> Judgement:
     note = (
         f"At the first record over {GOAL} RL has forgotten {spread.said('rl', 3)}, same-family distillation "
         f"{spread.said('opd', 3)}, SFT {spread.said('sft', 3)}, SFT in a foreign style {spread.said('foreign', 3)} "
-        f"and SFT pushed hard "
-        f"{spread.said('stress', 3)}."
+        f"and SFT pushed hard {spread.said('stress', 3)}."
     )
-    worst = ("rl", "opd")
+    on_policy = ("rl", "opd")
     return in_part(
         spread,
         {
-            "SFT pushed hard": lambda n: max(n[name] for name in worst) < n["stress"] - 0.05,
-            "mild SFT": lambda n: max(n[name] for name in worst) < min(n["sft"], n["foreign"]) - 0.02,
+            "SFT pushed hard": lambda n: max(n[name] for name in on_policy) < n["stress"] - 0.05,
+            "mild SFT": lambda n: max(n[name] for name in on_policy) < min(n["sft"], n["foreign"]) - 0.02,
         },
         note,
         lead="compared with",
@@ -121,8 +118,7 @@ def _judge_alike(spread: Spread) -> Judgement:
 def _judge_sparse(spread: Spread) -> Judgement:
     note = (
         f"RL changes {spread.percent('rl_any')} of the parameters by more than a hundred-thousandth of themselves, "
-        f"SFT "
-        f"{spread.percent('sft_any')}; by more than a hundredth {spread.percent('rl')} and "
+        f"SFT {spread.percent('sft_any')}; by more than a hundredth {spread.percent('rl')} and "
         f"{spread.percent('sft')}. The changes' effective rank is {spread.percent('rl_rank')} of the full one "
         f"for RL and {spread.percent('sft_rank')} for SFT."
     )
@@ -141,12 +137,9 @@ def _judge_sparse(spread: Spread) -> Judgement:
 def _judge_guards(spread: Spread) -> Judgement:
     note = (
         f"SFT pushed hard keeps {spread.said('stress')} of the other skills; with a quarter of replay "
-        f"{spread.said('replay')}; "
-        f"anchored (DFT and a forward KL of weight 0.1) {spread.said('anchored')}, of which DFT alone "
-        f"{spread.said('dft')}. Their "
-        f"accuracies are {spread.said('stress_accuracy')}, {spread.said('replay_accuracy')}, "
-        f"{spread.said('anchored_accuracy')} and "
-        f"{spread.said('dft_accuracy')}."
+        f"{spread.said('replay')}; anchored (DFT and a forward KL of weight 0.1) {spread.said('anchored')}, of which "
+        f"DFT alone {spread.said('dft')}. Their accuracies are {spread.said('stress_accuracy')}, "
+        f"{spread.said('replay_accuracy')}, {spread.said('anchored_accuracy')} and {spread.said('dft_accuracy')}."
     )
     return in_part(
         spread,
@@ -161,8 +154,8 @@ def _judge_guards(spread: Spread) -> Judgement:
 
 
 def _kept_and_accuracy(results: Mapping[str, Result]) -> Numbers:
-    kept_ = {name: kept(result) for name, result in results.items()}
-    return kept_ | {f"{name}_accuracy": end(result)["task_accuracy"] for name, result in results.items()}
+    at_end = {name: kept_at_end(result) for name, result in results.items()}
+    return at_end | {f"{name}_accuracy": end(result)["task_accuracy"] for name, result in results.items()}
 
 
 CLAIMS = (
@@ -170,18 +163,16 @@ CLAIMS = (
         "stress-sft-forgets", TOPIC, "Mild SFT keeps the other skills, and SFT pushed hard does not.", STATES,
         ("sft-fan", "sft-stress"), SETTING, _runs("sft", "stress"),
         lambda r: {
-            "mild": kept(r["sft"]), "stress": kept(r["stress"]),
+            "mild": kept_at_end(r["sft"]), "stress": kept_at_end(r["stress"]),
             "mild_accuracy": end(r["sft"])["task_accuracy"], "stress_accuracy": end(r["stress"])["task_accuracy"],
         },
         _judge_stress,
         {"mild": "skills kept, mild SFT", "stress": "skills kept, SFT pushed hard",
-         "mild_accuracy": "accuracy, mild SFT",
-         "stress_accuracy": "accuracy, SFT pushed hard"},
+         "mild_accuracy": "accuracy, mild SFT", "stress_accuracy": "accuracy, SFT pushed hard"},
     ),
     Claim(
         "on-policy-keeps-skills", TOPIC, "On-policy methods keep the other skills for the same gain.",
-        f"{LENS}; {STATES}",
-        ("rl-noise-cancels", "opd-same-family", "sft-fan", "sft-foreign-style", "sft-stress"),
+        f"{LENS}; {STATES}", ("rl-noise-cancels", "opd-same-family", "sft-fan", "sft-foreign-style", "sft-stress"),
         f"mean forgetting at the first record over {GOAL}, or at the end; " + SETTING,
         _runs("rl", "opd-adam", "sft", "foreign", "stress"),
         lambda r: {name.removesuffix("-adam"): lost_at_goal(result) for name, result in r.items()}, _judge_keep,
@@ -190,8 +181,8 @@ CLAIMS = (
     ),
     Claim(
         "forgetting-follows-kl", TOPIC, "Forgetting follows the KL on the new task.", CONTEXTS,
-        ("sft-stress", "sft-fan"),
-        "the ends of all the runs of this ledger that have names", _all, correlation, _judge_follows,
+        ("sft-stress", "sft-fan"), "the ends of all the runs of this ledger that have names", _all, correlation,
+        _judge_follows,
         {"all": "rank correlation, all runs", "held": "rank correlation, runs that did not collapse", "runs": "runs"},
     ),
     Claim(
@@ -203,8 +194,7 @@ CLAIMS = (
     ),
     Claim(
         "rl-changes-fewer-parameters", TOPIC, "RL changes fewer parameters than SFT, at nearly full rank.",
-        f"{LENS}; {GRADIENTS}",
-        ("rl-noise-cancels", "sft-fan"), SETTING, _runs("rl", "sft"),
+        f"{LENS}; {GRADIENTS}", ("rl-noise-cancels", "sft-fan"), SETTING, _runs("rl", "sft"),
         lambda r: {
             f"{name}{part}": value
             for name in ("rl", "sft")
@@ -215,9 +205,8 @@ CLAIMS = (
         },
         _judge_sparse,
         {"rl": "changed by over 1 %, RL", "rl_any": "changed by over 0.001 %, RL",
-         "rl_rank": "effective rank over full, RL",
-         "sft": "changed by over 1 %, SFT", "sft_any": "changed by over 0.001 %, SFT",
-         "sft_rank": "effective rank over full, SFT"},
+         "rl_rank": "effective rank over full, RL", "sft": "changed by over 1 %, SFT",
+         "sft_any": "changed by over 0.001 %, SFT", "sft_rank": "effective rank over full, SFT"},
     ),
     Claim(
         "anchor-and-replay", TOPIC, "An anchored or a replayed SFT forgets less.", CONTEXTS,

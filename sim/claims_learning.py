@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sim.claim import Claim, Judgement, Spread, by_seeds, in_part, settings
-from sim.claims_runs import config, end, forgotten, named, reached, start
+from sim.claims_runs import GOAL, config, end, kept, named, reached, start
 from sim.experiments import DataAccuracy, Result, Run, Shipped
 from sim.implicit import implicit_target
 from sim.plan import Phase
@@ -21,7 +21,6 @@ FORWARD, BACKWARD = 1, 2
 #: Parameters of the same-family teacher over the student's.
 TEACHER = 2.77
 ROLLOUTS = 128
-GOAL = 0.85
 
 
 def compute(result: Result, accuracy: float, teacher: float) -> float | None:
@@ -70,8 +69,8 @@ def _judge_ceiling(spread: Spread) -> Judgement:
 def _judge_order(spread: Spread) -> Judgement:
     note = (
         f"After 60 steps of 128 answers: SFT alone {spread.said('sft')}, RL alone {spread.said('rl')}, 30 of SFT "
-        f"then 30 of "
-        f"RL {spread.said('both')}; with data that are always right SFT alone reaches {spread.said('sft_right')}."
+        f"then 30 of RL {spread.said('both')}; with data that are always right SFT alone reaches "
+        f"{spread.said('sft_right')}."
     )
     right = "the data's writer is fallible (with right data SFT alone is as good)"
     found = by_seeds(spread, lambda n: n["both"] > max(n["sft"], n["rl"]), note)
@@ -84,8 +83,7 @@ def _judge_compute(spread: Spread) -> Judgement:
     note = (
         f"To accuracy {GOAL} same-family distillation takes {spread.said('opd', 1)} million token passes, RL "
         f"{spread.said('rl', 1)}, and the hinted self with a frozen teacher {spread.said('hinted', 1)}. The "
-        f"published factors of "
-        f"9 to 30 compare with SFT whose data the teacher must write first; here is RL."
+        f"published factors of 9 to 30 compare with SFT whose data the teacher must write first; here is RL."
     )
     return by_seeds(spread, lambda n: not n.has("rl") or n["opd"] < n["rl"], note)
 
@@ -111,8 +109,8 @@ def _judge_surpass(spread: Spread) -> Judgement:
 def _judge_entropy(spread: Spread) -> Judgement:
     note = (
         f"Entropy falls by {spread.said('opd_fall', 3)} nats under reverse-KL distillation and by "
-        f"{spread.said('rl_fall', 3)} under "
-        f"RL over 100 steps; the steepest fall in 5 steps is {spread.said('opd', 3)} and {spread.said('rl', 3)}."
+        f"{spread.said('rl_fall', 3)} under RL over 100 steps; the steepest fall in 5 steps is "
+        f"{spread.said('opd', 3)} and {spread.said('rl', 3)}."
     )
     return by_seeds(spread, lambda n: n["opd"] > 1.5 * n["rl"] and n["opd_fall"] > 0.05, note)
 
@@ -129,8 +127,7 @@ def _judge_frontier(spread: Spread) -> Judgement:
     note = (
         f"At the first record over {GOAL}, nats a site for each point gained: RL {spread.said('rl', 4)}, same-family "
         f"distillation {spread.said('opd', 4)}, hinted self {spread.said('hinted', 4)}, SFT "
-        f"{spread.said('sft', 4)}, foreign SFT "
-        f"{spread.said('foreign', 4)}."
+        f"{spread.said('sft', 4)}, foreign SFT {spread.said('foreign', 4)}."
     )
     return by_seeds(spread, lambda n: n["rl"] <= min(n["sft"], n["foreign"]), note)
 
@@ -146,11 +143,6 @@ def price(result: Result) -> float | None:
 def _phases(seed: int) -> Run:
     rl = settings("rl-noise-cancels", seed, "source.prompts=16")
     return Run((Phase(settings("sft-ceiling", seed), 30), Phase(rl, 30)), every=10)
-
-
-def kept(record: Mapping[str, Any], first: Mapping[str, Any]) -> float:
-    """One less the mean forgetting."""
-    return 1 - forgotten(record, first)
 
 
 CLAIMS = (
@@ -174,12 +166,11 @@ CLAIMS = (
          "sft_right": "accuracy, SFT on data that are always right"},
     ),
     Claim(
-        "distillation-needs-less-compute", TOPIC, "On-policy distillation needs less compute than RL for the same "
-        "accuracy.",
-        GRADIENTS, ("opd-same-family", "rl-noise-cancels", "opsd-frozen-teacher"),
+        "distillation-needs-less-compute", TOPIC,
+        "On-policy distillation needs less compute than RL for the same accuracy.", GRADIENTS,
+        ("opd-same-family", "rl-noise-cancels", "opsd-frozen-teacher"),
         f"millions of student forward passes of a token until accuracy {GOAL}: sampling 1, training 3, the larger "
-        f"teacher "
-        f"{TEACHER}; Adam at 0.0003, 16 x 8 rollouts, a record every 5 steps",
+        f"teacher {TEACHER}; Adam at 0.0003, 16 x 8 rollouts, a record every 5 steps",
         lambda seed: {name: named(f"{name}-adam", seed) for name in ("opd", "rl", "hinted")},
         lambda r: {"opd": compute(r["opd"], GOAL, TEACHER), "rl": compute(r["rl"], GOAL, 0),
                    "hinted": compute(r["hinted"], GOAL, 1)},
@@ -212,9 +203,9 @@ CLAIMS = (
          "opd_fall": "fall of entropy, nats, distillation", "rl_fall": "fall of entropy, nats, RL"},
     ),
     Claim(
-        "kl-regularised-target", TOPIC, "RL with a KL to the reference climbs towards ref exp(reward / beta), whose "
-        "value is "
-        "beta log Z.", KL_VIEW, ("rl-kl-regularised",), "beta 0.05 a whole answer, 16 x 8 rollouts, 100 steps",
+        "kl-regularised-target", TOPIC,
+        "RL with a KL to the reference climbs towards ref exp(reward / beta), whose value is beta log Z.", KL_VIEW,
+        ("rl-kl-regularised",), "beta 0.05 a whole answer, 16 x 8 rollouts, 100 steps",
         lambda seed: {"run": named("rl-kl", seed)},
         lambda r: {"first": objective(start(r["run"]), 0.05), "last": objective(end(r["run"]), 0.05),
                    "best": _best(start(r["run"])["task_accuracy"], 0.05)},
@@ -229,8 +220,7 @@ CLAIMS = (
         },
         lambda r: {name: price(result) for name, result in r.items()}, _judge_frontier,
         {"rl": "nats a point, RL", "opd": "nats a point, same-family distillation",
-         "hinted": "nats a point, hinted self",
-         "sft": "nats a point, SFT", "foreign": "nats a point, foreign SFT"},
+         "hinted": "nats a point, hinted self", "sft": "nats a point, SFT", "foreign": "nats a point, foreign SFT"},
     ),
 )  # fmt: skip
 

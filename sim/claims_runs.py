@@ -10,6 +10,8 @@ from sim.plan import Phase
 
 #: Adam's learning rate wherever a claim compares it with plain SGD at 0.3.
 ADAM = ("update.optimiser=adam", "update.step_size=0.0003")
+#: The accuracy at which runs are compared.
+GOAL = 0.85
 
 #: Preset, replaced settings, steps and steps between records, by the name under which claims know a run.
 RUNS: Mapping[str, tuple[str, tuple[str, ...], int, int]] = {
@@ -90,6 +92,11 @@ def forgotten(record: Mapping[str, Any], first: Mapping[str, Any]) -> float:
     """Mean forgetting of the kept skills between two records."""
     lost = [first["kept_skills"][skill] - kept for skill, kept in record["kept_skills"].items()]
     return float(sum(lost) / len(lost))
+
+
+def kept(record: Mapping[str, Any], first: Mapping[str, Any]) -> float:
+    """One less the mean forgetting."""
+    return 1 - forgotten(record, first)
 
 
 def reached(result: Result, accuracy: float) -> dict[str, Any] | None:

@@ -46,8 +46,8 @@ def _judge_pivots(spread: Spread) -> Judgement:
 def _judge_style(spread: Spread) -> Judgement:
     note = (
         f"Under the hint a style word carries {spread.said('style')} nats and a number or sign "
-        f"{spread.said('arithmetic')}; "
-        f"under the same-family teacher {spread.said('style_same')} and {spread.said('arithmetic_same')}."
+        f"{spread.said('arithmetic')}; under the same-family teacher {spread.said('style_same')} and "
+        f"{spread.said('arithmetic_same')}."
     )
     return by_seeds(spread, lambda n: n["style"] > n["arithmetic"], note)
 
@@ -56,8 +56,7 @@ def _judge_clamp(spread: Spread) -> Judgement:
     note = (
         f"Of the arrows that the entry clamp touches, {spread.percent('turned')} point against their own "
         f"direction; the update's cosine with the unclamped one is {spread.said('update')}, that of the longest "
-        f"arrow "
-        f"{spread.said('pivot')}."
+        f"arrow {spread.said('pivot')}."
     )
     return by_seeds(spread, lambda n: n["turned"] > 0.05, note)
 

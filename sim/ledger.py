@@ -18,7 +18,7 @@ from sim import (
 )
 from sim.changes import PUBLISHED, PUBLISHED_SOURCE
 from sim.claim import Claim, Numbers, Spread
-from sim.claims_runs import RUNS, collapsed_at, end, forgotten, named
+from sim.claims_runs import RUNS, end, forgotten, held, named, start
 from sim.experiments import Experiment, Result
 from sim.lab import Lab, machine
 from sim.ledger_file import SCHEMA_VERSION, Ledger
@@ -102,7 +102,7 @@ def state_table(lab: Lab, seeds: Sequence[int]) -> dict[str, Any]:
         "accuracy": lambda r: end(r)["task_accuracy"],
         "facts": lambda r: end(r)["kept_skills"]["facts"],
         "copying": lambda r: end(r)["kept_skills"]["copying"],
-        "forgetting": lambda r: forgotten(end(r), r["records"][0]),
+        "forgetting": lambda r: forgotten(end(r), start(r)),
         "entropy": lambda r: end(r)["entropy"],
         "KL": lambda r: end(r)["kl_from_start"],
         "MMD^2": lambda r: _change(r, "mmd2"),
@@ -115,16 +115,15 @@ def state_table(lab: Lab, seeds: Sequence[int]) -> dict[str, Any]:
     rows: list[list[Any]] = []
     for name, (preset, assignments, steps, _) in RUNS.items():
         results = [_result(lab, named(name, seed)) for seed in seeds]
-        held = sum(collapsed_at(result) is None for result in results)
+        sound = sum(map(held, results))
         cells = [_rounded([read(result) for result in results]) for read in columns.values()]
-        rows.append([name, " ".join([preset, *assignments]), steps, f"{held} of {len(results)}", *cells])
+        rows.append([name, " ".join([preset, *assignments]), steps, f"{sound} of {len(results)}", *cells])
     return {
         "name": "runs",
         "title": "What each run of this ledger has become",
         "note": "Means over seeds at the last step; held: seeds that did not collapse. Forgetting is the mean over "
-        "facts and "
-        "copying; KL in nats a site of the student's own answers; MMD^2, sliced Wasserstein-1, centroid and Jaccard "
-        "distances of the states of 96 prompts' answers from the base's.",
+        "facts and copying; KL in nats a site of the student's own answers; MMD^2, sliced Wasserstein-1, centroid and "
+        "Jaccard distances of the states of 96 prompts' answers from the base's.",
         "columns": ["run", "settings", "steps", "held", *columns],
         "rows": rows,
     }
