@@ -30,7 +30,7 @@ def claims(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME...]", help="Claims' names; all without.", show_default=False)
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Only the claims that one step decides.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only a few claims about single steps, in minutes.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Only list the claims.")] = False,
     seeds: Annotated[
         int, typer.Option(parser=whole(3, MAX_SEEDS), metavar="N", help="Seeds 0 to N - 1 that each is measured over.")
@@ -41,7 +41,10 @@ def claims(
     ] = None,
     work: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Where results are kept, so that an interrupted run goes on from there."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Where results are kept, so that an interrupted run goes on from there; else the user's cache.",
+        ),
     ] = None,
     target: Target = None,
 ) -> None:

@@ -32,7 +32,7 @@ Key = str
 
 
 def key_of(experiment: Experiment) -> Key:
-    """A hash of all that determines a result: the experiment, the weights, the versions of what computes."""
+    """A hash of all that determines a result: the experiment, the weights, and torch's version."""
     settings = TypeAdapter(Any).dump_python(asdict_of(experiment), mode="json")
     text = json.dumps([EDITION, type(experiment).__name__, settings, expected_hashes(), torch.__version__])
     return hashlib.sha256(text.encode()).hexdigest()

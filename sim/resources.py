@@ -14,7 +14,7 @@ def presets() -> Path:
 
 
 def assets() -> Path:
-    """The folder of the shipped weights."""
+    """The folder of the shipped weights, and of the ledger of claims."""
     return _data("assets")
 
 
