@@ -100,7 +100,7 @@ cli_claims.register(app)
 
 @app.command()
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Preset files, or presets' names.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Preset files, or presets' names.")],
 ) -> None:
     """Check preset files; exit status 2 if one is bad."""
     from sim.presets import load_preset

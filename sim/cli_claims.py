@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def claims(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME...]", help="Claims' names; all without.", show_default=False)
+        list[str] | None, typer.Argument(metavar="NAME", help="Claims' names; all without.", show_default=False)
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only a few claims about single steps, in minutes.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Only list the claims.")] = False,

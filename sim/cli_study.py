@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 def changes(
     presets: Annotated[
-        list[str], typer.Argument(metavar="PRESET...", help="Presets' names, or JSON files.", show_default=False)
+        list[str], typer.Argument(metavar="PRESET", help="Presets' names, or JSON files.", show_default=False)
     ],
     steps: Annotated[int, typer.Option(parser=whole(1, MAX_STEPS), metavar="N", help="Updates that each run takes.")],
     assignments: Assignments = None,
