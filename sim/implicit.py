@@ -122,26 +122,8 @@ def sampled_answers(
     return counts
 
 
-def outcomes(
-    model: Policy,
-    params: Params,
-    reference: Params,
-    problem: Problem,
-    beta: float,
-    rollouts: int = ROLLOUTS,
-    seed: int = 0,
-) -> Outcomes:
-    """The final answers of reference and policy to a prompt, and the target that beta and the reward imply.
-
-    Raises:
-        InvalidInput: if beta is not above 0.
-    """
-    before = sampled_answers(model, reference, problem, rollouts, seed)
-    return compared(before, sampled_answers(model, params, problem, rollouts, seed), problem, beta)
-
-
 def compared(before: Counter[str], after: Counter[str], problem: Problem, beta: float) -> Outcomes:
-    """The same from final answers that have been counted, as many of the reference as of the policy.
+    """Counted final answers of reference and policy, as many of each, and the target that beta and the reward imply.
 
     Raises:
         InvalidInput: if beta is not above 0.

@@ -13,8 +13,7 @@ from sim.config import Config, Source
 from sim.frame import Frame, Reading
 from sim.gradients import Linearisation
 from sim.language import BOS, EOS, KINDS, LETTERS, VALUES, decode, draw_copying, encode, fact
-from sim.plan import Phase as Phase
-from sim.plan import Plan, world_key
+from sim.plan import Phase, Plan, world_key
 from sim.policy import Params, Policy
 from sim.rng import generator
 from sim.rollout import sample

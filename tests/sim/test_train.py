@@ -12,10 +12,10 @@ from sim import train as runs
 from sim.config import Config, Source, Teacher, Update
 from sim.errors import Cancelled, NonFinite
 from sim.language import KINDS, LETTERS, VALUES
+from sim.plan import Phase
 from sim.timeline import Moment, Path
 from sim.train import (
     Evaluation,
-    Phase,
     Record,
     collapse_step,
     collapsed,
