@@ -43,12 +43,16 @@ class Spread:
         return math.fsum(known) / len(known) if known else math.nan
 
     def said(self, name: str, digits: int = 2) -> str:
-        """The mean and the extremes, for a note."""
-        return _said(self.known(name), digits, "")
+        """The mean and the extremes, for a note, and for how many seeds the number is undetermined."""
+        return _said(self.known(name), digits, "") + self._missing(name)
 
     def percent(self, name: str) -> str:
         """The same of a share, in percent."""
-        return _said([100 * value for value in self.known(name)], 0, " %")
+        return _said([100 * value for value in self.known(name)], 0, " %") + self._missing(name)
+
+    def _missing(self, name: str) -> str:
+        gone, count = len(self.seeds) - len(self.known(name)), len(self.seeds)
+        return f" (undetermined for {gone} of {count} seeds)" if 0 < gone < count else ""
 
 
 def _said(known: Sequence[float], digits: int, unit: str) -> str:

@@ -14,11 +14,13 @@ TOPIC = "collapse and its defences"
 DIVERGENCES = {"sampled-reverse": "sampled reverse KL", "reverse": "reverse KL", "forward": "forward KL"}
 OPTIMISERS: Mapping[str, tuple[str, ...]] = {"SGD": (), "Adam": ADAM}
 CLIPS = {
-    "entry clamp": ("clip.kind=entry-clamp", "clip.threshold=0.05"),
-    "token scale": ("clip.kind=token-scale", "clip.threshold=0.05"),
-    "advantage clip": ("clip.kind=advantage", "clip.threshold=1"),
+    "entry clamp": ("clip.on=true", "clip.kind=entry-clamp", "clip.threshold=0.05"),
+    "token scale": ("clip.on=true", "clip.kind=token-scale", "clip.threshold=0.05"),
+    "advantage clip": ("clip.on=true", "clip.kind=advantage", "clip.threshold=1"),
 }
 STEPS = 100
+#: The kind of run beside which a defence is judged.
+UNGUARDED, FROZEN_KIND = "undefended", "frozen teacher"
 SETTING = f"8 x 8 rollouts, at most {STEPS} steps, a record every 10; SGD at 0.3, Adam at 0.0003"
 
 
@@ -68,6 +70,18 @@ class Grid:
             for optimiser in OPTIMISERS
         }
 
+    def at_risk(self, spread: Spread) -> dict[str, list[str]]:
+        """For each optimiser, the divergences under which an undefended run of some seed collapses."""
+        return self.where(spread, lambda steps: not always_held(steps), UNGUARDED)
+
+    def prevented(self, spread: Spread, kind: str) -> dict[str, list[str]]:
+        """Of those at risk, the divergences under which every seed's run of a kind holds to its end."""
+        risk = self.at_risk(spread)
+        return {
+            optimiser: [name for name in names if name in risk[optimiser]]
+            for optimiser, names in self.where(spread, always_held, kind).items()
+        }
+
     def survivors(self, spread: Spread) -> int:
         """How many runs of all seeds held to their end."""
         return sum(held == STEPS for cell in self.cells for held in spread.known(cell.name))
@@ -99,32 +113,30 @@ def under(found: Mapping[str, Sequence[str]]) -> str:
 
 
 UNDEFENDED = Grid("opsd-collapse", "clip.on=false")
-FROZEN = Grid("opsd-collapse", "clip.on=false", "teacher.parameters=frozen")
-CLIPPED = Grid("opsd-collapse", "clip.on=true", kinds=CLIPS)
+FROZEN = Grid("opsd-collapse", "clip.on=false", kinds={UNGUARDED: (), FROZEN_KIND: ("teacher.parameters=frozen",)})
+CLIPPED = Grid("opsd-collapse", kinds={UNGUARDED: ("clip.on=false",), **CLIPS})
 SAME_FAMILY = Grid("opd-same-family", "clip.on=false")
 
 
-def _verdict(grid: Grid, where: Mapping[str, Sequence[str]], note: str) -> Judgement:
+def _verdict(where: Mapping[str, Sequence[str]], total: int, note: str) -> Judgement:
     count = sum(map(len, where.values()))
-    if count == len(grid.cells):
-        return Judgement("holds here", note)
     if count == 0:
         return Judgement("does not hold here", note)
+    if count == total:
+        return Judgement("holds here", note)
     return Judgement("holds only when", note, f"the optimiser is {under(where)}")
 
 
 def _judge_collapse(spread: Spread) -> Judgement:
     total = len(spread.seeds) * len(UNDEFENDED.cells)
     note = f"Of {total} undefended runs {total - UNDEFENDED.survivors(spread)} collapsed within {STEPS} steps."
-    return _verdict(UNDEFENDED, UNDEFENDED.where(spread, never_held), note)
+    return _verdict(UNDEFENDED.where(spread, never_held), len(UNDEFENDED.cells), note)
 
 
 def _judge_frozen(spread: Spread) -> Judgement:
-    note = (
-        f"Of {len(spread.seeds) * len(FROZEN.cells)} runs with a frozen teacher {FROZEN.survivors(spread)} held for "
-        f"{STEPS} steps."
-    )
-    return _verdict(FROZEN, FROZEN.where(spread, always_held), note)
+    risk, saved = FROZEN.at_risk(spread), FROZEN.prevented(spread, FROZEN_KIND)
+    note = f"Undefended, a run of some seed collapses with {under(risk)}; elsewhere there is nothing to prevent."
+    return _verdict(saved, sum(map(len, risk.values())), note)
 
 
 def _judge_same_family(spread: Spread) -> Judgement:
@@ -132,20 +144,20 @@ def _judge_same_family(spread: Spread) -> Judgement:
         f"Of {len(spread.seeds) * len(SAME_FAMILY.cells)} undefended runs under the same-family teacher "
         f"{SAME_FAMILY.survivors(spread)} held for {STEPS} steps."
     )
-    return _verdict(SAME_FAMILY, SAME_FAMILY.where(spread, always_held), note)
+    return _verdict(SAME_FAMILY.where(spread, always_held), len(SAME_FAMILY.cells), note)
 
 
 def _judge_clips(spread: Spread) -> Judgement:
-    where = {clip: CLIPPED.where(spread, always_held, clip) for clip in CLIPS}
-    count = sum(len(names) for found in where.values() for names in found.values())
+    risk, where = CLIPPED.at_risk(spread), {clip: CLIPPED.prevented(spread, clip) for clip in CLIPS}
+    count, total = sum(len(names) for found in where.values() for names in found.values()), sum(map(len, risk.values()))
     note = (
-        f"Of {len(spread.seeds) * len(CLIPPED.cells)} clipped runs {CLIPPED.survivors(spread)} held for {STEPS} steps; "
-        f"of {len(CLIPPED.cells)} combinations of clip, divergence and optimiser {count} held for every seed."
+        f"Undefended, a run of some seed collapses with {under(risk)}; elsewhere there is nothing to prevent. Of these "
+        f"{total} pairs with each of {len(CLIPS)} clips, {count} held for every seed."
     )
-    if count == len(CLIPPED.cells):
-        return Judgement("holds here", note)
     if count == 0:
         return Judgement("does not hold here", note)
+    if count == len(CLIPS) * total:
+        return Judgement("holds here", note)
     lines = [f"{clip} ({under(found)})" for clip, found in where.items() if under(found)]
     return Judgement("holds only when", note, f"the clip is {', '.join(lines)}")
 

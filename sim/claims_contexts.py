@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from sim.claim import Claim, Judgement, Numbers, Rule, Seed, Spread, by_seeds
-from sim.claims_runs import end, forgotten, held, named, start
+from sim.claims_runs import RUNS, end, forgotten, held, named, start
 from sim.experiments import Result
 from sim.sources import CONTEXTS
 
 TOPIC = "contexts"
-SETTING = "the student itself, frozen, shown the context; full forward KL, 16 x 8 rollouts, 60 steps of SGD at 0.3"
+SETTING = "the student itself, frozen, shown the context; full forward KL, 16 x 8 rollouts, SGD at 0.3"
 
 
 def _numbers(results: Mapping[str, Result]) -> Numbers:
@@ -35,7 +35,8 @@ def _judge(rule: Rule) -> Callable[[Spread], Judgement]:
 
 def _claim(name: str, run: str, claim: str, preset: str, rule: Rule) -> Claim:
     return Claim(
-        name, TOPIC, claim, CONTEXTS, (preset,), SETTING, lambda seed: {run: named(run, seed)}, _numbers, _judge(rule),
+        name, TOPIC, claim, CONTEXTS, (preset,), f"{SETTING}, {RUNS[run][2]} steps",
+        lambda seed: {run: named(run, seed)}, _numbers, _judge(rule),
         {"before": "accuracy at the start", "after": "accuracy at the end", "kl": "KL from the start, nats a site",
          "forgotten": "mean forgetting", "held": "held (1: yes)"},
     )  # fmt: skip
@@ -46,7 +47,7 @@ def _teaches(seed: Seed) -> bool:
 
 
 def _leaves(seed: Seed) -> bool:
-    return abs(seed["after"] - seed["before"]) < 0.08 and seed["held"] == 1
+    return seed["after"] < seed["before"] + 0.08 and seed["held"] == 1
 
 
 CLAIMS = (
@@ -57,8 +58,8 @@ CLAIMS = (
     _claim("rule-teaches", "rule", "Shown a rule, it teaches to behave as if told.", "opsd-rule", _teaches),
     _claim("persona-teaches", "careful", "Told who to be (careful), it teaches to be so untold.", "opsd-persona",
            _teaches),
-    _claim("hasty-persona-teaches", "hasty", "Told to be hasty, it teaches haste: the key move is learned no more than "
-           "before.", "opsd-persona", _leaves),
+    _claim("hasty-persona-teaches", "hasty", "Told to be hasty, it does not teach the key move.", "opsd-persona",
+           _leaves),
     _claim("wrong-hint-misleads", "wrong-hint", "Shown a wrong answer, it does not teach the right one.",
            "opsd-wrong-hint", _leaves),
 )  # fmt: skip

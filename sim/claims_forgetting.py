@@ -1,22 +1,19 @@
 """Claims about what a run forgets, how far it moves, and where."""
 
 from collections.abc import Callable, Mapping
-from itertools import combinations
 
 from scipy.stats import spearmanr
 
-from sim.claim import Claim, Judgement, Numbers, Rule, Spread, by_seeds, in_part
+from sim.claim import Claim, Judgement, Numbers, Rule, Seed, Spread, by_seeds, in_part
 from sim.claims_runs import GOAL, RUNS, end, forgotten, held, kept, named, reached, start
 from sim.experiments import Experiment, Result
 from sim.sources import CONTEXTS, GRADIENTS, LENS, STATES
 
 TOPIC = "forgetting and drift"
-SETTING = (
-    "16 x 8 rollouts; SGD at 0.3 for 100 steps, same-family distillation Adam at 0.0003, or Adam at 0.004 for 60 where "
-    "SFT is pushed hard"
-)
+SETTING = "16 x 8 rollouts; SGD at 0.3 for 100 steps, Adam at 0.004 for 60 where SFT is pushed hard"
 #: Two runs drift alike if the smaller of their MMD^2 is at least this share of the larger.
 ALIKE = 0.75
+_DRIFTED = {"stress": "stress", "rl": "rl", "student": "one-step"}
 
 
 def kept_at_end(result: Result) -> float:
@@ -47,17 +44,11 @@ def _spearman(pairs: list[tuple[float, float]]) -> float | None:
 
 
 def alike(results: Mapping[str, Result]) -> Numbers:
-    """Among pairs of runs with much the same MMD^2, the two that differ most in retention."""
-    seen = [r["changes"] for r in results.values() if "changes" in r]
-    pairs = [
-        (abs(a["retention"] - b["retention"]), min(a["mmd2"], b["mmd2"]), max(a["mmd2"], b["mmd2"]))
-        for a, b in combinations(seen, 2)
-        if min(a["mmd2"], b["mmd2"]) >= ALIKE * max(a["mmd2"], b["mmd2"]) > 0 and max(a["mmd_p"], b["mmd_p"]) < 0.05
-    ]
-    if not pairs:
-        return {"gap": None, "low": None, "high": None}
-    gap, low, high = max(pairs)
-    return {"gap": gap, "low": low, "high": high}
+    """MMD^2 from the base's states, and retention, of SFT pushed hard, of RL and of a degraded teacher's student."""
+    changes = {name: results[run]["changes"] for name, run in _DRIFTED.items()}
+    return {f"{name}_mmd": c["mmd2"] for name, c in changes.items()} | {
+        f"{name}_kept": c["retention"] for name, c in changes.items()
+    }
 
 
 def _runs(*names: str) -> Callable[[int], Mapping[str, Experiment]]:
@@ -109,10 +100,16 @@ def _judge_follows(spread: Spread) -> Judgement:
 
 def _judge_alike(spread: Spread) -> Judgement:
     note = (
-        f"Two runs whose MMD^2 is {spread.said('low', 3)} and {spread.said('high', 3)} differ by {spread.said('gap')} "
-        "in retention."
+        f"SFT pushed hard, RL, and distillation from the over-trained teacher drift by an MMD^2 of "
+        f"{spread.said('stress_mmd', 4)}, {spread.said('rl_mmd', 4)} and {spread.said('student_mmd', 4)}; they keep "
+        f"{spread.said('stress_kept')}, {spread.said('rl_kept')} and {spread.said('student_kept')} of the other skills."
     )
-    return by_seeds(spread, lambda n: n["gap"] > 0.1, note)
+
+    def rule(n: Seed) -> bool:
+        drifts = [n[f"{name}_mmd"] for name in _DRIFTED]
+        return min(drifts) > ALIKE * max(drifts) and n["stress_kept"] < min(n["rl_kept"], n["student_kept"]) - 0.1
+
+    return by_seeds(spread, rule, note)
 
 
 def _judge_sparse(spread: Spread) -> Judgement:
@@ -127,10 +124,11 @@ def _judge_sparse(spread: Spread) -> Judgement:
         {
             "changes over a hundredth": lambda n: n["rl"] < 0.8 * n["sft"],
             "every change": lambda n: n["rl_any"] < 0.8 * n["sft_any"],
+            "the rank": lambda n: n["rl_rank"] > 0.9,
         },
         note,
-        lead="one counts",
-        but="not",
+        lead="it speaks of",
+        but="not of",
     )
 
 
@@ -173,7 +171,8 @@ CLAIMS = (
     Claim(
         "on-policy-keeps-skills", TOPIC, "On-policy methods keep the other skills for the same gain.",
         f"{LENS}; {STATES}", ("rl-noise-cancels", "opd-same-family", "sft-fan", "sft-foreign-style", "sft-stress"),
-        f"mean forgetting at the first record over {GOAL}, or at the end; " + SETTING,
+        f"mean forgetting at the first record over {GOAL}, or at the end; {SETTING}; same-family distillation "
+        "by Adam at 0.0003",
         _runs("rl", "opd-adam", "sft", "foreign", "stress"),
         lambda r: {name.removesuffix("-adam"): lost_at_goal(result) for name, result in r.items()}, _judge_keep,
         {"rl": "forgotten, RL", "opd": "forgotten, same-family distillation", "sft": "forgotten, SFT",
@@ -187,14 +186,18 @@ CLAIMS = (
     ),
     Claim(
         "drift-is-not-retention", TOPIC, "Runs that drift alike by MMD may differ in what they keep.", STATES,
-        ("sft-stress", "sft-foreign-style"),
-        f"96 prompts; MMD^2 within {1 - ALIKE:.0%} of each other, both beyond their permutation null at 5 %", _all,
-        alike, _judge_alike,
-        {"gap": "difference in retention", "low": "smaller MMD^2", "high": "larger MMD^2"},
+        ("sft-stress", "rl-noise-cancels", "opd-one-step"),
+        "states of 96 prompts' answers; 16 x 8 rollouts; RL 100 and distillation 60 steps of SGD at 0.3, SFT 60 of "
+        "Adam at 0.004",
+        _runs(*_DRIFTED.values()), alike, _judge_alike,
+        {"stress_mmd": "MMD^2, SFT pushed hard", "rl_mmd": "MMD^2, RL", "student_mmd": "MMD^2, distillation",
+         "stress_kept": "retention, SFT pushed hard", "rl_kept": "retention, RL",
+         "student_kept": "retention, distillation"},
     ),
     Claim(
         "rl-changes-fewer-parameters", TOPIC, "RL changes fewer parameters than SFT, at nearly full rank.",
-        f"{LENS}; {GRADIENTS}", ("rl-noise-cancels", "sft-fan"), SETTING, _runs("rl", "sft"),
+        f"{LENS}; {GRADIENTS}", ("rl-noise-cancels", "sft-fan"),
+        "16 x 8 rollouts, 100 steps of SGD at 0.3", _runs("rl", "sft"),
         lambda r: {
             f"{name}{part}": value
             for name in ("rl", "sft")

@@ -1,5 +1,6 @@
 """Claims about what a run reaches, and at what price."""
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 
 from sim.claim import Claim, Judgement, Spread, by_seeds, in_part, settings
 from sim.claims_runs import GOAL, config, end, kept, named, reached, start
-from sim.experiments import DataAccuracy, Result, Run, Shipped
+from sim.experiments import DataAccuracy, Result, Run, Shipped, Solved
 from sim.implicit import implicit_target
 from sim.plan import Phase
 from sim.sources import GRADIENTS, KL_VIEW, LENS, STATES
@@ -52,10 +53,15 @@ def objective(record: Mapping[str, Any], beta: float) -> float:
     return float(record["task_accuracy"] - beta * record["kl_from_start"] * record["answer_length"])
 
 
-def _best(accuracy: float, beta: float) -> float:
-    """beta log Z for a reward of 0 or 1 that the reference earns with that probability."""
-    _, log_Z = implicit_target(np.array([accuracy, 1 - accuracy]), np.array([1.0, 0.0]), beta)
-    return beta * log_Z
+def _best(solved: Result, beta: float) -> float:
+    """The mean over prompts of beta log Z, for a reward of 0 or 1; half an answer is added to the right and the wrong.
+
+    Not beta log Z of the mean accuracy, which is larger: no policy can move probability from prompt to prompt.
+    """
+    n = solved["rollouts"]
+    shares = [(right + 0.5) / (n + 1) for right in solved["right"]]
+    logs = [implicit_target(np.array([p, 1 - p]), np.array([1.0, 0.0]), beta)[1] for p in shares]
+    return beta * float(np.mean(logs))
 
 
 def _judge_ceiling(spread: Spread) -> Judgement:
@@ -63,7 +69,7 @@ def _judge_ceiling(spread: Spread) -> Judgement:
         f"The data are right in {spread.said('data')} of their answers. SFT on them ends at {spread.said('sft')}; RL "
         f"from the same start at {spread.said('rl')}."
     )
-    return by_seeds(spread, lambda n: n["sft"] < n["data"] + 0.08 and n["rl"] > n["data"] + 0.1, note)
+    return by_seeds(spread, lambda n: abs(n["sft"] - n["data"]) < 0.08 and n["rl"] > n["data"] + 0.1, note)
 
 
 def _judge_order(spread: Spread) -> Judgement:
@@ -73,7 +79,7 @@ def _judge_order(spread: Spread) -> Judgement:
         f"{spread.said('sft_right')}."
     )
     right = "the data's writer is fallible (with right data SFT alone is as good)"
-    found = by_seeds(spread, lambda n: n["both"] > max(n["sft"], n["rl"]), note)
+    found = by_seeds(spread, lambda n: n["both"] > max(n["sft"], n["rl"]) + 0.01, note)
     if found.verdict == "holds here" and spread.mean("sft_right") > spread.mean("both") - 0.02:
         return Judgement("holds only when", note, right)
     return found
@@ -81,11 +87,12 @@ def _judge_order(spread: Spread) -> Judgement:
 
 def _judge_compute(spread: Spread) -> Judgement:
     note = (
-        f"To accuracy {GOAL} same-family distillation takes {spread.said('opd', 1)} million token passes, RL "
-        f"{spread.said('rl', 1)}, and the hinted self with a frozen teacher {spread.said('hinted', 1)}. The "
-        f"published factors of 9 to 30 compare with SFT whose data the teacher must write first; here is RL."
+        f"To accuracy {GOAL} same-family distillation takes {spread.said('opd')} million token passes, RL "
+        f"{spread.said('rl')}, and the hinted self with a frozen teacher {spread.said('hinted')}; records are 5 steps "
+        f"apart. The published factors of 9 to 30 compare with SFT whose data "
+        f"the teacher must write first; here is RL."
     )
-    return by_seeds(spread, lambda n: not n.has("rl") or n["opd"] < n["rl"], note)
+    return by_seeds(spread, lambda n: n["opd"] < (n["rl"] if n.has("rl") else math.inf), note)
 
 
 def _judge_surpass(spread: Spread) -> Judgement:
@@ -108,8 +115,8 @@ def _judge_surpass(spread: Spread) -> Judgement:
 
 def _judge_entropy(spread: Spread) -> Judgement:
     note = (
-        f"Entropy falls by {spread.said('opd_fall', 3)} nats under reverse-KL distillation and by "
-        f"{spread.said('rl_fall', 3)} under RL over 100 steps; the steepest fall in 5 steps is "
+        f"Over 100 steps entropy falls by {spread.said('opd_fall', 3)} nats under reverse-KL distillation (below 0 it "
+        f"rises) and by {spread.said('rl_fall', 3)} under RL; the steepest fall in 5 steps is "
         f"{spread.said('opd', 3)} and {spread.said('rl', 3)}."
     )
     return by_seeds(spread, lambda n: n["opd"] > 1.5 * n["rl"] and n["opd_fall"] > 0.05, note)
@@ -118,7 +125,7 @@ def _judge_entropy(spread: Spread) -> Judgement:
 def _judge_identity(spread: Spread) -> Judgement:
     note = (
         f"With beta 0.05 the objective E r - beta KL rises from {spread.said('first')} to {spread.said('last')}, of "
-        f"{spread.said('best')}, the value beta log Z of the target ref exp(r / beta)."
+        f"{spread.said('best')}, what the target ref exp(r / beta) earns: beta log Z, the mean over prompts."
     )
     return by_seeds(spread, lambda n: n["first"] + 0.2 < n["last"] <= n["best"] + 0.05, note)
 
@@ -129,7 +136,7 @@ def _judge_frontier(spread: Spread) -> Judgement:
         f"distillation {spread.said('opd', 4)}, hinted self {spread.said('hinted', 4)}, SFT "
         f"{spread.said('sft', 4)}, foreign SFT {spread.said('foreign', 4)}."
     )
-    return by_seeds(spread, lambda n: n["rl"] <= min(n["sft"], n["foreign"]), note)
+    return by_seeds(spread, lambda n: n["rl"] <= min(n[name] for name in ("opd", "hinted", "sft", "foreign")), note)
 
 
 def price(result: Result) -> float | None:
@@ -206,10 +213,11 @@ CLAIMS = (
         "kl-regularised-target", TOPIC,
         "RL with a KL to the reference climbs towards ref exp(reward / beta), whose value is beta log Z.", KL_VIEW,
         ("rl-kl-regularised",), "beta 0.05 a whole answer, 16 x 8 rollouts, 100 steps",
-        lambda seed: {"run": named("rl-kl", seed)},
+        lambda seed: {"run": named("rl-kl", seed), "solved": Solved(256)},
         lambda r: {"first": objective(start(r["run"]), 0.05), "last": objective(end(r["run"]), 0.05),
-                   "best": _best(start(r["run"])["task_accuracy"], 0.05)},
-        _judge_identity, {"first": "J at the start", "last": "J after 100 steps", "best": "beta log Z"},
+                   "best": _best(r["solved"], 0.05)},
+        _judge_identity,
+        {"first": "J at the start", "last": "J after 100 steps", "best": "beta log Z, mean over prompts"},
     ),
     Claim(
         "rl-spends-least-kl", TOPIC, "For the same gain RL moves the policy least.", f"{LENS}; {GRADIENTS}",

@@ -3,26 +3,28 @@
 from collections.abc import Mapping
 
 from sim.claim import Claim, Judgement, Rule, Spread, by_seeds, in_part, settings
-from sim.claims_clouds import CROSS, DRAWS, HINTED, SAME, SETTING, SFT, TOPIC, cloud, exact, reading
+from sim.claims_clouds import CROSS, DRAWS, HINTED, SAME, SETTING, SFT, TOPIC, cloud, exact, is_diffuse, reading
 from sim.probes import ClampedArrows
 from sim.sources import GRADIENTS, LENS
+from sim.words import CONCENTRATED, DENSE
 
 
 def _judge_same(spread: Spread) -> Judgement:
     note = (
-        f"Within rollouts lie {spread.percent('within')} of the signal's variance, and the strongest 1 % of tokens "
-        f"carry {spread.percent('top')} of the update; a token scale of 0.05 nats leaves "
-        f"{spread.said('clip')} of its length, {spread.said('clip_hinted')} of the hinted self's."
+        f"Within rollouts lie {spread.percent('within')} of the signal's variance; the effective share of tokens is "
+        f"{spread.said('effective')}, and the strongest 1 % carry {spread.percent('top')} of the update. A token scale "
+        f"of 0.05 nats leaves {spread.said('clip')} of its length, {spread.said('clip_hinted')} of the hinted self's."
     )
-    parts: Mapping[str, Rule] = {"dense": lambda n: n["within"] > 0.5, "diffuse": lambda n: n["top"] < 0.2}
-    return in_part(spread, parts, note, lead="it says", but="not")
+    return in_part(
+        spread, {"dense": lambda n: n["within"] > DENSE, "diffuse": is_diffuse}, note, lead="it says", but="not"
+    )
 
 
 def _judge_cross(spread: Spread) -> Judgement:
     note = (
-        f"Words of style carry {spread.percent('cross')} of the cross-family update and "
-        f"{spread.percent('same')} of the same-family one; its cosine with the reward gradient is "
-        f"{spread.said('cross_cosine')}, against {spread.said('same_cosine')}."
+        f"Sites where a word of style was written carry {spread.percent('cross')} of the cross-family update and "
+        f"{spread.percent('same')} of the same-family one; they are {spread.percent('sites')} of the sites. Its cosine "
+        f"with the reward gradient is {spread.said('cross_cosine')}, against {spread.said('same_cosine')}."
     )
     return by_seeds(spread, lambda n: n["cross"] > 0.5 and n["cross"] > n["same"] and n["cross_cosine"] < 0.1, note)
 
@@ -36,7 +38,7 @@ def _judge_pivots(spread: Spread) -> Judgement:
         f"{spread.percent('top_same')})."
     )
     parts: Mapping[str, Rule] = {
-        "the lengths of arrows": lambda n: n["effective"] < 0.5 * min(n["effective_sft"], n["effective_same"]),
+        "the lengths of arrows": lambda n: n["effective"] < CONCENTRATED and n["effective"] < 0.5 * n["effective_sft"],
         "what a clip takes": lambda n: n["clip"] < 0.25 * n["clip_same"],
         "shares of the update": lambda n: n["top"] > max(n["top_sft"], n["top_same"]),
     }
@@ -45,8 +47,8 @@ def _judge_pivots(spread: Spread) -> Judgement:
 
 def _judge_style(spread: Spread) -> Judgement:
     note = (
-        f"Under the hint a style word carries {spread.said('style')} nats and a number or sign "
-        f"{spread.said('arithmetic')}; under the same-family teacher {spread.said('style_same')} and "
+        f"Under the hint a site where a style word was written carries {spread.said('style')} nats, and one of a "
+        f"number or sign {spread.said('arithmetic')}; under the same-family teacher {spread.said('style_same')} and "
         f"{spread.said('arithmetic_same')}."
     )
     return by_seeds(spread, lambda n: n["style"] > n["arithmetic"], note)
@@ -65,16 +67,17 @@ CLAIMS = (
     Claim(
         "same-family-diffuse", TOPIC, "Distillation from a teacher of the same family is dense and diffuse.", GRADIENTS,
         (SAME,), SETTING,
-        lambda seed: {"same": cloud(SAME, seed), "hinted": cloud(HINTED, seed)},
+        lambda seed: {"same": exact(SAME, seed), "hinted": exact(HINTED, seed)},
         lambda r: {
             "within": reading(r["same"], "measures.density.within_share"),
+            "effective": reading(r["same"], "measures.concentration.effective_share"),
             "top": reading(r["same"], "measures.concentration.top1_share"),
             "clip": reading(r["same"], "update.clip_ratio"), "clip_hinted": reading(r["hinted"], "update.clip_ratio"),
         },
         _judge_same,
-        {"within": "share of the signal's variance within rollouts", "top": "share of the top 1 %",
-         "clip": "length left by the clip", "clip_hinted": "length left by the clip, hinted self"},
-        quick=True,
+        {"within": "share of the signal's variance within rollouts", "effective": "effective share of tokens",
+         "top": "share of the top 1 %", "clip": "length left by a token scale",
+         "clip_hinted": "length left by a token scale, hinted self"},
     ),
     Claim(
         "cross-family-wording", TOPIC, "A teacher of another family pulls at wording, not at reasoning.", GRADIENTS,
@@ -82,12 +85,14 @@ CLAIMS = (
         lambda seed: {"cross": cloud(CROSS, seed), "same": cloud(SAME, seed)},
         lambda r: {
             "cross": r["cross"]["words"]["share_style"], "same": r["same"]["words"]["share_style"],
+            "sites": r["cross"]["words"]["sites_style"],
             "cross_cosine": reading(r["cross"], "update.reward_cosine"),
             "same_cosine": reading(r["same"], "update.reward_cosine"),
         },
         _judge_cross,
-        {"cross": "style words' share of the update, other family",
-         "same": "style words' share of the update, same family",
+        {"cross": "share of the update at sites of style words, other family",
+         "same": "share of the update at sites of style words, same family",
+         "sites": "share of the sites where a style word was written",
          "cross_cosine": "cosine with the reward gradient, other family",
          "same_cosine": "cosine with the reward gradient, same family"},
         quick=True,
@@ -121,8 +126,9 @@ CLAIMS = (
             "style_same": r["same"]["words"]["kl_style"], "arithmetic_same": r["same"]["words"]["kl_arithmetic"],
         },
         _judge_style,
-        {"style": "nats a style word, hinted self", "arithmetic": "nats a number or sign, hinted self",
-         "style_same": "nats a style word, same family", "arithmetic_same": "nats a number or sign, same family"},
+        {"style": "nats at sites of style words, hinted self", "arithmetic": "nats at numbers and signs, hinted self",
+         "style_same": "nats at sites of style words, same family",
+         "arithmetic_same": "nats at numbers and signs, same family"},
         quick=True,
     ),
     Claim(

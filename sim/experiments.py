@@ -8,10 +8,11 @@ import numpy as np
 
 from sim.batch import draw_batch
 from sim.changes import forgetting, retention
-from sim.config import Config
+from sim.config import Config, Source
 from sim.drift import PROMPTS, compare, rollouts_of
 from sim.errors import NonFinite
 from sim.frame import Reading
+from sim.implicit import sampled_answers
 from sim.moved import moved
 from sim.plan import Phase
 from sim.policy import Params
@@ -133,6 +134,30 @@ class DataAccuracy:
         source = self.config.source.model_copy(update={"alpha": 0.0, "prompts": 256, "group_size": 1})
         drawn = [draw_batch(base.model, base.params, source, self.config.seed, 2, k).reward_B for k in range(8)]
         return {"accuracy": float(np.concatenate(drawn).mean())}
+
+
+@dataclass(frozen=True)
+class Solved:
+    """How often the base solves each prompt of the evaluation."""
+
+    rollouts: int
+
+    @property
+    def work(self) -> int:
+        """256 prompts, of which few are equal."""
+        return self.rollouts
+
+    def measure(self, simulator: Simulator, cancel: Cancel | None = None) -> Result:
+        """``right``: how many of `rollouts` answers to each prompt are."""
+        base = simulator.world.policies["base"]
+        source = Source(prompts=256, group_size=1)
+        asked = draw_batch(base.model, base.params, source, EVALUATION_SEED, 0, 0).problems
+        right = {
+            problem: sampled_answers(base.model, base.params, problem, self.rollouts, cancel=cancel)[str(problem.truth)]
+            for problem in dict.fromkeys(asked)
+            if problem is not None
+        }
+        return {"rollouts": self.rollouts, "right": [right[problem] for problem in asked if problem is not None]}
 
 
 def plain(reading: Reading) -> float | None:

@@ -47,8 +47,9 @@ def test_a_claim_of_parts_lists_those_that_hold_and_those_that_do_not() -> None:
 
 def test_a_spread_says_mean_and_extremes() -> None:
     found = spread(0.1, 0.2, None, 0.6)
-    assert found.said("x") == "0.30 (0.10 to 0.60)"
-    assert found.percent("x") == "30 % (10 to 60)"
+    assert found.said("x") == "0.30 (0.10 to 0.60) (undetermined for 1 of 4 seeds)"
+    assert found.percent("x") == "30 % (10 to 60) (undetermined for 1 of 4 seeds)"
+    assert spread(0.1, 0.2, 0.6).said("x") == "0.30 (0.10 to 0.60)"
     assert spread(0.5, 0.5).said("x", 1) == "0.5"
     assert spread(None).said("x") == "undetermined"
     assert found.mean("x") == pytest.approx(0.3)
