@@ -10,12 +10,13 @@ from sim import experiments
 from sim import train as runs
 from sim.claim import settings
 from sim.claims_runs import collapsed_at, end, forgotten, held, reached, start
-from sim.experiments import DataAccuracy, Result, Run, Shipped, mean
+from sim.experiments import DataAccuracy, Result, Run, Shipped, Solved, mean
 from sim.language import style_words
 from sim.plan import Phase
 from sim.probes import NUMBERS, ClampedArrows, Cloud, RewardSlope, words
 from sim.timeline import Moment
 from sim.train import evaluate, train
+from sim.world import World
 from tests.shipped import fresh, shared
 
 SMALL = ("source.prompts=2", "source.group_size=4")
@@ -109,6 +110,13 @@ def test_a_clip_that_bites_nowhere_turns_no_arrow_and_leaves_the_update() -> Non
 def test_the_slope_of_the_reward_is_read_from_rewards_on_both_sides() -> None:
     config = settings("rl-noise-cancels", 0, "source.prompts=8")
     found = RewardSlope(config, 2, 256, 0.2).measure(fresh())
+    direction = {name: value[0] for name, value in World.load().plane.directions.items()}
+    slopes = []
+    for draw in (0, 1):
+        gradient, batch = fresh().gradient(Moment(config, draw=draw))
+        along = sum(float((gradient[name].double() * direction[name].double()).sum()) for name in gradient)
+        slopes.append(along * len(batch.token_N) / len(batch.answers))
+    assert found["said"] == pytest.approx(np.mean(slopes), rel=1e-4, abs=1e-9)
     up, down, far_up, far_down = found["rewards"]
     assert found["seen"] == pytest.approx((4 * (up - down) / 0.4 - (far_up - far_down) / 0.8) / 3)
     assert found["error"] >= 0
@@ -128,6 +136,14 @@ def test_a_writer_without_the_key_move_is_right_where_it_is_not_needed() -> None
     assert right == 1
     assert none == pytest.approx(0.4, abs=0.06)
     assert half == pytest.approx((right + none) / 2, abs=0.03)
+
+
+def test_a_prompt_is_solved_as_often_as_its_answers_are_right() -> None:
+    found = Solved(8).measure(fresh())
+    assert found["rollouts"] == 8
+    assert len(found["right"]) == 256
+    assert all(0 <= right <= 8 for right in found["right"])
+    assert sum(found["right"]) / (8 * 256) == pytest.approx(0.44, abs=0.05)
 
 
 def test_a_mean_is_of_finite_values_alone() -> None:
