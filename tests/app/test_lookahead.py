@@ -346,7 +346,8 @@ def test_curves_come_with_the_first_run(real_frames: Frames, runners: Runners, s
         figures = [pane.object for pane in layout[1]]
         assert [figure.name for figure in figures] == [f"curve {chart.column}" for chart in CHARTS]
         first, second = (figures[0].select_one({"name": f"run {letter}"}) for letter in "AB")
-        assert list(first.data["step"]) == list(range(11))
+        # The run is over before the page has been told.
+        await until(lambda: list(first.data["step"]) == list(range(11)))
         assert list(second.data["step"]) == []
         ahead.close()
         session.close()

@@ -130,16 +130,21 @@ def test_help_does_not_load_the_engine() -> None:
     "arguments", [["changes", "sft-fan", "--steps", "1000", *SMALL], ["batch-law", "sft-fan", "--draws", "1000"]]
 )
 def test_an_interrupt_ends_the_command_with_status_130(arguments: list[str]) -> None:
-    program = f"import tests.sim.test_cli_study as t; t.app({arguments})"
-    command = subprocess.Popen(
+    # Where these tests run in a shell's background, interrupts are ignored, and a child inherits that.
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    program += f"import tests.sim.test_cli_study as t; t.app({arguments})"
+    with subprocess.Popen(
         [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    assert command.stderr is not None
-    seen = b""
-    while not re.search(rb" [1-9]\d*/\d+ ", seen):
-        seen += os.read(command.stderr.fileno(), 4096)
-    command.send_signal(signal.SIGINT)
-    rest = command.communicate(timeout=60)[1]
+    ) as command:
+        assert command.stderr is not None
+        seen = b""
+        while not re.search(rb" [1-9]\d*/\d+ ", seen):
+            seen += os.read(command.stderr.fileno(), 4096)
+        command.send_signal(signal.SIGINT)
+        try:
+            rest = command.communicate(timeout=60)[1]
+        finally:
+            command.kill()
     assert command.returncode == 130
     assert b"interrupted" in rest
     assert b"Traceback" not in seen + rest
