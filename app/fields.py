@@ -211,7 +211,7 @@ def hints(config: Config) -> dict[str, str]:
     if teacher.policy == "label" and source.alpha == 1 and source.keep == "all" and teacher.weight > 0:
         said["policy"] = "The student's own answers have no such word: turn α toward the data."
     if config.reference.beta > 0:
-        said["reference_beta"] = "Pulls nothing before the first step: the student is the reference still."
+        said["reference_beta"] = "At the start it pulls nothing: there the student is the reference."
     return said
 
 

@@ -56,6 +56,11 @@ class LookAhead(param.Parameterized):
         return self._race is not None and not self._race.over and not self._race.stopping
 
     @property
+    def stopping(self) -> bool:
+        """Whether the runs were told to stop and have not done so yet."""
+        return self._race is not None and self._race.stopping and not self._race.over
+
+    @property
     def waiting(self) -> bool:
         """Whether the runs are in the queue."""
         return self.running and self._race is not None and not self._race.began

@@ -85,7 +85,9 @@ def report(found: "Ledger") -> str:
     """The ledger for a person: claims, measurements, verdicts, and how many of each."""
     counts = {verdict: sum(claim.verdict == verdict for claim in found.claims) for verdict in _verdicts()}
     total = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return "\n\n".join([*map(_told, found.claims), f"{len(found.claims)} claims: {total}"])
+    return "\n\n".join(
+        [*map(_told, found.claims), f"{len(found.claims)} claim{'s' * (len(found.claims) != 1)}: {total}"]
+    )
 
 
 def _told(claim: "Judged") -> str:

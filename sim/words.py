@@ -61,7 +61,10 @@ def direction(config: Config) -> str:
     teacher = config.teacher
     if teacher.weight == 0:
         return "toward reward"
-    source = {"label": "data", "self": "self" if teacher.context == "none" else f"self + {teacher.context}"}
+    source = {
+        "label": "data",
+        "self": "self" if teacher.context == "none" else f"self + {teacher.context.replace('-', ' ')}",
+    }
     return f"toward {source.get(teacher.policy, 'teacher')}" + (" and reward" if teacher.weight < 1 else "")
 
 

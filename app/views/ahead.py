@@ -49,7 +49,7 @@ class Ahead(JSComponent):
         ahead = self._ahead
         self.param.update(
             comparisons=[list(pair) for pair in ahead.comparisons().items()],
-            runs=[_line(run, index, ahead.waiting) for index, run in enumerate(ahead.runs)],
+            runs=[_line(run, index, ahead.waiting, ahead.stopping) for index, run in enumerate(ahead.runs)],
             running=ahead.running,
             order=self.order + (ahead.runs is not self._runs),
             problem="; ".join(ahead.problems),
@@ -96,16 +96,16 @@ class AheadPanel(pn.viewable.Viewer):
             self._layout.insert(1, Curves(self._ahead))
 
 
-def _line(run: Run, index: int, waiting: bool) -> dict[str, Any]:
+def _line(run: Run, index: int, waiting: bool, stopping: bool) -> dict[str, Any]:
     line = LINES[index]
     return {
         "letter": line.letter, "color": line.color, "dash": " ".join(map(str, line.dash)), "name": run.name,
-        "steps": run.steps, "taken": run.taken, "far": far(run, waiting),
+        "steps": run.steps, "taken": run.taken, "far": far(run, waiting, stopping),
         "recorded": [record.step for record in run.records],
     }  # fmt: skip
 
 
-def far(run: Run, waiting: bool) -> str:
+def far(run: Run, waiting: bool, stopping: bool = False) -> str:
     """How far a run has come, in words."""
     if waiting:
         return "waiting for other runs to end"
@@ -114,6 +114,8 @@ def far(run: Run, waiting: bool) -> str:
         return f"{at}, ended: {run.failure}"
     if run.over:
         return f"{at}, stopped" if run.stopped else at
+    if stopping:
+        return f"{at}, stopping"
     return at if run.left is None else f"{at}, {_duration(run.left)} left"
 
 

@@ -78,7 +78,9 @@ def gauges(frame: Frame, stale: bool = False) -> str:
     density, bias, concentration = frame.measures.density, frame.measures.bias, frame.measures.concentration
     unit = "" if isinstance(bias.noise_scale, Undetermined) else " rollouts"
     coherence = f"coherence; cosine to reward {_note(bias.reward_cosine)}; noise scale {_note(bias.noise_scale)}{unit}"
-    piled = f"effective share of tokens; the top 1 % pull {_note(concentration.top1_share, percent)}"
+    top = concentration.top1_share
+    against = ", others pull back" if isinstance(top, float) and top > 1 else ""
+    piled = f"effective share of tokens; the top 1 % pull {_note(top, percent)}{against}"
     turned = f"without the largest token the update turns {_note(concentration.leave_out_angle, _degrees)}"
     clip = "the clip leaves" if frame.config.clip.on else "a clip would leave"
     return "".join(

@@ -1,5 +1,6 @@
 """The batch law: how long the update is at each batch size, on logarithmic axes, with signal and noise told apart."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ class LawPanel(pn.viewable.Viewer):
         )
         self._sources: dict[str, ColumnDataSource] = {}
         self._x, self._y = Range1d(start=1, end=2), Range1d(start=1, end=2)
-        self._ticks = FixedTicker(ticks=[])
+        self._ticks, self._heights = FixedTicker(ticks=[]), FixedTicker(ticks=[])
         lengths.param.watch(self._follow, "changed")
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -87,8 +88,9 @@ class LawPanel(pn.viewable.Viewer):
         if len(seen["x"]):
             self._ticks.ticks = list(seen["x"])
             self._x.update(start=min(seen["x"]) / 1.4, end=max(seen["x"]) * 2.2)
-            self._y.update(start=min([*seen["low"], *self._sources["level"].data["y"]]) / 1.3,
-                           end=max(seen["high"]) * 1.3)  # fmt: skip
+            low, high = min([*seen["low"], *self._sources["level"].data["y"]]) / 1.3, max(seen["high"]) * 1.3
+            self._y.update(start=low, end=high)
+            self._heights.ticks = round_numbers(low, high)
 
     def _drawn(self) -> Any:
         plot: Any = figure(
@@ -103,7 +105,7 @@ class LawPanel(pn.viewable.Viewer):
         plot.xgrid.visible = False
         plot.ygrid.grid_line_color = theme.HAIR
         plot.xaxis.ticker = self._ticks
-        plot.yaxis[0].ticker.update(desired_num_ticks=3, num_minor_ticks=0)
+        plot.yaxis.ticker = self._heights
         for axis in plot.axis:
             axis.update(axis_line_color=None, major_tick_line_color=None, minor_tick_line_color=None,
                         major_label_text_color=theme.MUTED, major_label_text_font=theme.FONT,
@@ -111,7 +113,8 @@ class LawPanel(pn.viewable.Viewer):
                         axis_label_text_font_style="normal", axis_label_text_font_size=theme.DRAWN)  # fmt: skip
         source = self._sources
         plot.vspan(x="x", source=source["scale"], line_color=theme.MUTED, line_width=1.2)
-        plot.text("x", "y", "text", source=source["scale"], text_color=theme.MUTED, x_offset=5, y_offset=12, **_LETTERS)
+        plot.text("x", "y", "text", source=source["scale"], text_color=theme.MUTED, text_align="align", x_offset="dx",
+                  y_offset=12, **_LETTERS)  # fmt: skip
         plot.line("x", "y", source=source["level"], line_color=theme.UPDATE, line_dash=[2, 4], line_width=1.5)
         plot.line("x", "y", source=source["fit"], line_color=theme.RING, line_dash=[7, 5], line_width=1.8)
         plot.segment("x", "low", "x", "high", source=source["sizes"], line_color=theme.INK, line_width=1.4)
@@ -119,6 +122,12 @@ class LawPanel(pn.viewable.Viewer):
         plot.text("x", "y", "text", source=source["names"], text_color="color", x_offset=6, text_baseline="middle",
                   **_LETTERS)  # fmt: skip
         return plot
+
+
+def round_numbers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of each decade between two lengths."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [each for decade in decades for digit in (1, 2, 5) if low <= (each := digit * 10.0**decade) <= high]
 
 
 def drawn(sizes: Sequence[Size], law: BatchLaw | None) -> dict[str, dict[str, list[Any]]]:
@@ -133,7 +142,7 @@ def drawn(sizes: Sequence[Size], law: BatchLaw | None) -> dict[str, dict[str, li
         },
         "fit": {"x": [], "y": []},
         "level": {"x": [], "y": []},
-        "scale": {"x": [], "y": [], "text": []},
+        "scale": {"x": [], "y": [], "text": [], "align": [], "dx": []},
         "names": {"x": [], "y": [], "text": [], "color": []},
     }
     if law is None or isinstance(law.signal, Undetermined) or isinstance(law.noise, Undetermined):
@@ -151,7 +160,11 @@ def drawn(sizes: Sequence[Size], law: BatchLaw | None) -> dict[str, dict[str, li
         _name(result, x[0], level, "signal alone", theme.UPDATE)
         if x[0] / 1.4 < law.noise_scale_rollouts < x[-1] * 2:
             top = max(result["sizes"]["high"])
-            result["scale"] = {"x": [law.noise_scale_rollouts], "y": [top], "text": ["signal = noise"]}
+            right = law.noise_scale_rollouts < x[-1] / 3
+            result["scale"] = {
+                "x": [law.noise_scale_rollouts], "y": [top], "text": ["signal = noise"],
+                "align": ["left" if right else "right"], "dx": [5 if right else -5],
+            }  # fmt: skip
     return result
 
 
