@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from sim import resources
-from sim.codec import parse_json
+from sim.codec import MAX_BYTES, parse_json
 from sim.config import Settings
 from sim.errors import InvalidInput
 from sim.presets import builtin
@@ -59,7 +59,10 @@ class Measurement(Settings):
     @model_validator(mode="after")
     def _read_off_its_values(self) -> "Measurement":
         values = self.determined
-        wanted = (math.fsum(values) / len(values), min(values), max(values)) if values else (None, None, None)
+        try:
+            wanted = (math.fsum(values) / len(values), min(values), max(values)) if values else (None, None, None)
+        except OverflowError:
+            raise ValueError("the sum of the values is out of a float's range; write smaller ones") from None
         room = _ROUNDED * max(map(abs, values), default=0.0)
         for name, right in zip(("mean", "low", "high"), wanted, strict=True):
             came = getattr(self, name)
@@ -168,7 +171,11 @@ def load_ledger(path: Path | None = None) -> Ledger | None:
     """
     path = resources.assets() / FILE if path is None else path
     try:
-        data = path.read_bytes()
+        # Opening a pipe waits for who writes to it, so it is asked about first.
+        if path.exists() and not path.is_file():
+            raise InvalidInput([f"{path}: cannot be read (no regular file); allowed is a readable file"])
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -1,9 +1,11 @@
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sim.codec import MAX_BYTES
 from sim.errors import InvalidInput
 from sim.ledger_file import COMMAND, VERDICTS, dumps_ledger, load_ledger, markdown, parse_ledger
 from tests.ledger import claim, ledger, measurement, three
@@ -43,6 +45,16 @@ def test_a_ledger_is_read_from_its_file(tmp_path: Path) -> None:
 def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         load_ledger(tmp_path)
+
+
+def test_of_a_ledger_no_pipe_is_read_and_no_more_than_is_allowed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidInput, match="no regular file"):
+        load_ledger(tmp_path / "pipe")
+    with (tmp_path / "claims.json").open("wb") as file:
+        file.truncate(1 << 30)
+    with pytest.raises(InvalidInput, match=f"over {MAX_BYTES} bytes"):
+        load_ledger(tmp_path / "claims.json")
 
 
 def changed(**changes: Any) -> dict[str, Any]:
@@ -93,6 +105,11 @@ def test_of_seeds_without_a_value_nothing_is_summed_up() -> None:
     some = parsed(changed(measurements=[measurement("slope", 2.0, None, 4.0)])).claims[0].measurements[0]
     assert (some.determined, some.mean) == ([2.0, 4.0], 3.0)
     assert "mean is 1.0" in refused(changed(measurements=[measurement("slope", None) | {"mean": 1.0}]))
+
+
+def test_values_whose_sum_is_no_float_are_refused() -> None:
+    huge = measurement("slope", 1.0, 1.0) | {"values": [1.7e308, 1.7e308]}
+    assert "out of a float's range" in refused(changed(measurements=[huge]))
 
 
 def test_numbers_that_are_none_are_refused() -> None:
