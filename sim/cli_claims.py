@@ -53,6 +53,8 @@ def claims(
     What was measured is kept, and not measured again. All claims take about an hour on two cores.
     """
     chosen = _chosen(names or [], quick)
+    if list_ and target is not None:
+        raise InvalidInput(["--list: got --json as well, allowed is one of the two; leave one out"])
     if list_:
         for claim in chosen:
             typer.echo(f"{claim.name}: {claim.claim}")

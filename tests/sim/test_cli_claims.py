@@ -31,6 +31,7 @@ def test_the_claims_are_listed_with_their_sentences() -> None:
         (("--seeds", "2"), "allowed a whole number, 3 to 100"),
         (("--jobs", "0"), "allowed a whole number, 1 to 64"),
         (("rl-sparse", "--quick"), "allowed is one of the two"),
+        (("--list", "--json", "-"), "--list: got --json as well"),
         (("rl-sparse", "--work", ""), "is no folder"),
         (("rl-sparse", "--json", "/nowhere/x.json"), "does not exist"),
     ],
