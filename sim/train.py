@@ -10,6 +10,7 @@ import torch
 
 from sim.batch import draw_batch
 from sim.config import Config, Source
+from sim.errors import NonFinite
 from sim.frame import Frame, Reading
 from sim.gradients import Linearisation
 from sim.language import BOS, EOS, KINDS, LETTERS, VALUES, decode, draw_copying, encode, fact
@@ -49,7 +50,8 @@ class Record:
     """One line of a run: the policy after `step` steps, and the update it would take next.
 
     `update_ratio`, `density` (within rollouts), `bias` (coherence) and `concentration` (share of the top 1 %) are that
-    update's, None where undetermined or not asked for. `verdict` is the update's word, unless the run has collapsed.
+    update's, None where undetermined or not asked for. `verdict` is the update's word, "not finite" where it cannot be
+    computed, unless the run has collapsed.
     """
 
     step: int
@@ -144,7 +146,8 @@ def train(
 
     Raises:
         InvalidInput: if `resume` is of another run.
-        NonFinite: where a computation did not stay finite.
+        NonFinite: where a step that is taken, or the policy after it, did not stay finite; an update that is only read
+            leaves its record without readings.
         Cancelled: if `cancel` says so.
     """
     plan = Plan((Phase(config, steps), *then), every, measures, rule, stop, begin, world_key(simulator.world))
@@ -172,10 +175,11 @@ def _records(
         if plan.recorded(step) and (resume is None or step > resume.step):
             now = evaluate(model, simulator.state(path, cancel).params, checkpoint)
             first = first or now
-            frame = None
+            frame, word = None, ""
             if plan.measures:
-                frame = simulator.frame(Moment(plan.config(step), path), complete=False, cancel=cancel)
-            record = _record(step, now, collapsed(first, now, plan.rule), frame)
+                frame = _next_update(simulator, Moment(plan.config(step), path), cancel)
+                word = "not finite" if frame is None else frame.verdict.word
+            record = _record(step, now, collapsed(first, now, plan.rule), frame, word)
             recorded += 1
             yield record
             if plan.stop and record.collapsed:
@@ -191,8 +195,15 @@ def _records(
             progress(step)
 
 
-def _record(step: int, now: Evaluation, has_collapsed: bool, frame: Frame | None) -> Record:
-    word = "" if frame is None else frame.verdict.word
+def _next_update(simulator: Simulator, moment: Moment, cancel: Cancel | None) -> Frame | None:
+    # A run's last update is read and never taken: what it would do is no reason to lose the record.
+    try:
+        return simulator.frame(moment, complete=False, cancel=cancel)
+    except NonFinite:
+        return None
+
+
+def _record(step: int, now: Evaluation, has_collapsed: bool, frame: Frame | None, word: str) -> Record:
     return Record(
         step=step,
         update_ratio=None if frame is None else _determined(frame.update.ratio),

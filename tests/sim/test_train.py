@@ -231,10 +231,34 @@ def test_without_measures_a_collapse_is_still_named() -> None:
 
 def test_a_run_that_does_not_stay_finite_keeps_what_it_recorded() -> None:
     found: list[Record] = []
-    with pytest.raises(NonFinite, match="is not finite"):
+    with pytest.raises(NonFinite, match="not finite"):
         found.extend(train(fresh(), WILD, 10))
     assert found[:2] == run(WILD, steps=1)
     assert len(found) < 10
+
+
+NO_READINGS: dict[str, None] = {"update_ratio": None, "density": None, "bias": None, "concentration": None}
+
+
+def test_an_update_that_cannot_be_computed_takes_the_readings_and_not_the_record() -> None:
+    measured: list[Record] = []
+    bare: list[Record] = []
+    for found, measures in ((measured, True), (bare, False)):
+        with pytest.raises(NonFinite, match="rollout"):
+            found.extend(train(fresh(), WILD, 10, measures=measures))
+    with pytest.raises(NonFinite, match="is not finite"):
+        fresh().frame(Moment(WILD, walked(WILD, 3)), complete=False)
+    assert measured[3] == bare[3]
+    assert measured[3].verdict == "collapsed"
+    assert [replace(each, verdict="", **NO_READINGS) for each in measured] == [
+        replace(each, verdict="") for each in bare
+    ]
+
+
+def test_an_update_that_cannot_be_computed_is_called_not_finite_where_nothing_has_collapsed() -> None:
+    last = list(train(fresh(), WILD, 3, rule=0.0))[-1]
+    assert (last.step, last.collapsed, last.verdict) == (3, False, "not finite")
+    assert replace(last, **NO_READINGS) == last
 
 
 def test_entropy_and_divergence_are_those_of_the_policys_own_rollouts() -> None:
