@@ -18,7 +18,8 @@ from typing import Any
 import torch
 from pydantic import TypeAdapter
 
-from sim.errors import Cancelled
+from sim.codec import MAX_BYTES, parse_json
+from sim.errors import Cancelled, InvalidInput
 from sim.experiments import Experiment, Result
 from sim.simulator import Simulator, use_one_thread
 from sim.world import World, expected_hashes
@@ -56,11 +57,10 @@ class Lab:
         self._results: dict[Key, Result] = {}
 
     def known(self, experiment: Experiment) -> Result | None:
-        """The result, if it has been measured; a file that cannot be read is measured again."""
+        """The result, if it has been measured; where the file holds none, it is measured again."""
         key = key_of(experiment)
-        if key not in self._results:
-            with suppress(OSError, ValueError):
-                self._results[key] = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
+        if key not in self._results and (result := _read(self.folder / f"{key}.json")) is not None:
+            self._results[key] = result
         return self._results.get(key)
 
     def measure(
@@ -139,6 +139,20 @@ def cache_folder() -> Path:
     """Where results are kept unless a folder is named: the user's cache."""
     root = os.environ.get("XDG_CACHE_HOME")
     return (Path(root) if root else Path.home() / ".cache") / "gradcloud" / "claims"
+
+
+def _read(path: Path) -> Result | None:
+    """What a file says was measured; None where it is no result as the lab writes them."""
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            value = parse_json(file.read(MAX_BYTES + 1), path.name)
+    except (OSError, InvalidInput):
+        return None
+    seconds = value.get("seconds") if isinstance(value, dict) else None
+    timed = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds >= 0
+    return value if timed else None
 
 
 @cache

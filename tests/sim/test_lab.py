@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sim.claim import settings
+from sim.codec import MAX_BYTES
 from sim.errors import Cancelled
 from sim.experiments import Experiment, Result, Run, Shipped
 from sim.lab import Lab, cache_folder, key_of, machine
@@ -85,6 +87,36 @@ def test_a_damaged_result_is_measured_again(told: list[Experiment], tmp_path: Pa
     assert Lab(folder).known(told[0]) is None
     assert measure(Lab(folder), told[:1]) == ["one"]
     assert json.loads(file.read_text())["word"] == "one"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[]",
+        '{"word": "one"}',
+        '{"word": "one", "seconds": -1}',
+        '{"word": "one", "seconds": true}',
+        '{"word": "one", "seconds": "2"}',
+        '{"word": "one", "seconds": 1e999}',
+        '{"word": NaN, "seconds": 2}',
+        '{"word": "one", "word": "two", "seconds": 2}',
+        '{"seconds": 2, "word": ' + "[" * 100_000,
+        '{"word": "' + "e" * MAX_BYTES + '", "seconds": 2}',
+    ],
+    ids=lambda text: text[:40],
+)
+def test_a_file_that_is_no_result_is_not_taken_for_one(text: str, told: list[Experiment], tmp_path: Path) -> None:
+    file = tmp_path / f"{key_of(told[0])}.json"
+    file.write_text('{"word": "one", "seconds": 2}')
+    assert Lab(tmp_path).known(told[0]) == {"word": "one", "seconds": 2}
+    file.write_text(text)
+    assert Lab(tmp_path).known(told[0]) is None
+
+
+def test_no_pipe_is_waited_for(told: list[Experiment], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / f"{key_of(told[0])}.json")
+    assert Lab(tmp_path).known(told[0]) is None
 
 
 def test_a_key_tells_apart_all_that_determines_a_result() -> None:
