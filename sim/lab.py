@@ -7,7 +7,8 @@ import platform
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import cache
 from multiprocessing import get_context
@@ -19,7 +20,7 @@ import torch
 from pydantic import TypeAdapter
 
 from sim.codec import MAX_BYTES, parse_json
-from sim.errors import Cancelled, InvalidInput
+from sim.errors import Cancelled, GradcloudError, InvalidInput
 from sim.experiments import Experiment, Result
 from sim.simulator import Simulator, use_one_thread
 from sim.world import World, expected_hashes
@@ -78,6 +79,7 @@ class Lab:
 
         Raises:
             Cancelled: if `cancel` says so; what is done by then is kept.
+            GradcloudError: if a process ended at work; what is done by then is kept.
         """
         todo: dict[Key, Experiment] = {}
         for experiment in experiments:
@@ -92,11 +94,14 @@ class Lab:
         context = get_context("spawn")
         stop = context.Event()
         with ProcessPoolExecutor(self.jobs, context, _begin, (stop,)) as pool:
-            waiting = {pool.submit(measured, experiment): (key, experiment) for key, experiment in ordered}
+            waiting: dict[Future[Result], tuple[Key, Experiment]] = {}
             try:
+                for key, experiment in ordered:
+                    waiting[pool.submit(measured, experiment)] = (key, experiment)
                 while waiting:
                     done, _ = wait(waiting, timeout=_PATIENCE, return_when=FIRST_COMPLETED)
-                    for future in done:
+                    # What was measured is kept before what failed is raised.
+                    for future in sorted(done, key=lambda each: each.exception() is not None):
                         key, experiment = waiting.pop(future)
                         result = future.result()
                         self._keep(key, result)
@@ -105,6 +110,11 @@ class Lab:
                         yield experiment, result
                     if cancel is not None and cancel():
                         raise Cancelled(f"{len(waiting)} experiments left; what was measured is in {self.folder}")
+            except BrokenProcessPool:
+                raise GradcloudError(
+                    "a process that measured was ended, perhaps for want of memory; "
+                    f"what was measured is in {self.folder}; run again, with fewer --jobs"
+                ) from None
             finally:
                 # Those under way stop at their next step.
                 stop.set()

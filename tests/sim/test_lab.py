@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import signal
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from sim.claim import settings
 from sim.codec import MAX_BYTES
-from sim.errors import Cancelled
+from sim.errors import Cancelled, GradcloudError
 from sim.experiments import Experiment, Result, Run, Shipped
 from sim.lab import Lab, cache_folder, key_of, machine
 from sim.plan import Phase
@@ -33,6 +34,18 @@ class Told:
         path.mkdir(exist_ok=True)
         (path / f"{self.word}{len(list(path.iterdir()))}").touch()
         return {"word": self.word}
+
+
+@dataclass(frozen=True)
+class Killed:
+    """An experiment whose process is killed, as for want of memory."""
+
+    work: int = 0
+
+    def measure(self, simulator: Simulator, cancel: Cancel | None = None) -> Result:
+        del simulator, cancel
+        os.kill(os.getpid(), signal.SIGKILL)
+        return {}
 
 
 @pytest.fixture
@@ -77,6 +90,13 @@ def test_a_run_under_way_stops_at_its_next_step(tmp_path: Path) -> None:
     with pytest.raises(Cancelled, match="1 experiments left"):
         list(Lab(tmp_path).measure([long], cancel=lambda: next(asked) > 8))
     assert time.monotonic() - began < 60
+
+
+def test_where_a_process_is_killed_it_is_said_and_what_was_done_is_kept(told: list[Experiment], tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    with pytest.raises(GradcloudError, match=f"is in {folder}; run again, with fewer --jobs"):
+        measure(Lab(folder), [Killed(), *told])
+    assert all(Lab(folder).known(each) for each in told)
 
 
 def test_a_damaged_result_is_measured_again(told: list[Experiment], tmp_path: Path) -> None:
