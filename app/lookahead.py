@@ -21,7 +21,6 @@ from sim.train import COLLAPSE, Record, collapse_step, train
 #: Steps that may be asked for.
 FEWEST, MOST = 10, 1000
 NOTHING, CLIP, TEACHER, PRESET = "nothing", "clip", "teacher", "preset:"
-THESE = "these settings"
 
 
 class LookAhead(param.Parameterized):
@@ -84,7 +83,7 @@ class LookAhead(param.Parameterized):
             self.problems = [wrong]
             return
         try:
-            entries = entrants(moment, compared)
+            entries = entrants(moment, compared, self._session.current_preset().title)
         except InvalidInput as error:
             self.problems = error.problems
             return
@@ -150,8 +149,10 @@ def _presets() -> dict[str, str]:
     return {PRESET + name: builtin(name).title for name in names()}
 
 
-def entrants(moment: Moment, compared: str) -> list[tuple[str, Moment]]:
+def entrants(moment: Moment, compared: str, called: str) -> list[tuple[str, Moment]]:
     """The runs that a comparison takes: a name and where each begins, all at the same parameters and seed.
+
+    Settings that the comparison does not name keep the name that they are `called` by.
 
     Raises:
         InvalidInput: if these settings have no such comparison.
@@ -159,7 +160,7 @@ def entrants(moment: Moment, compared: str) -> list[tuple[str, Moment]]:
     config, teacher = moment.config, moment.config.teacher
     if compared not in comparisons(config):
         raise InvalidInput(["compared with: no such comparison for these settings; choose another"])
-    name, other, second = THESE, config, ""
+    name, other, second = called, config, ""
     if compared == CLIP:
         name, second = ("with the clip", "without the clip")[:: 1 if config.clip.on else -1]
         other = config.model_copy(update={"clip": config.clip.model_copy(update={"on": not config.clip.on})})
@@ -170,7 +171,7 @@ def entrants(moment: Moment, compared: str) -> list[tuple[str, Moment]]:
         preset = builtin(compared.removeprefix(PRESET))
         second, other = preset.title, preset.config.model_copy(update={"seed": config.seed})
     both = [(name, config), (second, other)] if second else [(name, config)]
-    return [(called, Moment(each, moment.path)) for called, each in both]
+    return [(whose, Moment(each, moment.path)) for whose, each in both]
 
 
 def sentence(run: Run, share: float) -> str:

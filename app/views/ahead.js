@@ -25,7 +25,8 @@ export function render({model}) {
   const go = element("button", {type: "button", class: "go"})
   const order = element("div", {class: "order"},
     element("label", {for: "ahead-steps"}, "Take this step"), steps,
-    element("span", {}, "times, compared with"), compared, go)
+    element("span", {title: "each step takes the first batch drawn at its parameters"}, "times (each from draw 0), compared with"),
+    compared, go)
   const problem = element("p", {class: "problem", role: "alert"})
   const lines = element("div", {class: "runs"})
   const summary = element("p", {class: "summary", "aria-live": "polite"})
@@ -42,8 +43,10 @@ export function render({model}) {
   const below = element("div", {class: "below"}, rule, pick)
   let held = false
 
-  go.addEventListener("click", () => model.send_msg(model.running
-    ? {stop: true} : {steps: Number(steps.value), compared: compared.value}))
+  go.addEventListener("click", () => {
+    steps.value = Math.round(Number(steps.value))
+    model.send_msg(model.running ? {stop: true} : {steps: Number(steps.value), compared: compared.value})
+  })
   share.addEventListener("input", () => model.send_msg({share: Number(share.value)}))
   at.addEventListener("input", () => { held = true; place() })
   which.addEventListener("change", () => { at.value = 0; place() })

@@ -366,20 +366,20 @@ def test_only_comparisons_that_make_a_difference_are_offered() -> None:
     assert "live" in comparisons(frozen)[TEACHER]
     assert "without the clip" in comparisons(HINTED.model_copy(update={"clip": Clip(on=True)}))[CLIP]
     with pytest.raises(InvalidInput):
-        entrants(Moment(family), TEACHER)
+        entrants(Moment(family), TEACHER, "mine")
 
 
 def test_both_runs_begin_at_the_moment_on_show_with_the_same_seed() -> None:
     moment = Moment(HINTED.model_copy(update={"seed": 7}), draw=3).next_step()
     wanted = builtin("rl-small-batch")
-    (name, one), (other_name, other) = entrants(moment, f"{PRESET}rl-small-batch")
-    assert (name, other_name) == ("these settings", wanted.title)
+    (name, one), (other_name, other) = entrants(moment, f"{PRESET}rl-small-batch", "mine")
+    assert (name, other_name) == ("mine", wanted.title)
     assert one.path == other.path == moment.path
     assert one.config == moment.config
     assert other.config == wanted.config.model_copy(update={"seed": 7})
-    assert [name for name, _ in entrants(moment, CLIP)] == ["without the clip", "with the clip"]
-    assert [name for name, _ in entrants(moment, TEACHER)] == ["with a live teacher", "with a frozen teacher"]
-    assert len(entrants(moment, NOTHING)) == 1
+    assert [name for name, _ in entrants(moment, CLIP, "mine")] == ["without the clip", "with the clip"]
+    assert [name for name, _ in entrants(moment, TEACHER, "mine")] == ["with a live teacher", "with a frozen teacher"]
+    assert len(entrants(moment, NOTHING, "mine")) == 1
 
 
 @pytest.mark.parametrize(("steps_asked", "records"), [(10, 11), (25, 26), (49, 50), (50, 26), (100, 26), (1000, 26)])

@@ -151,8 +151,8 @@ def test_right_answers_that_are_kept_are_labels() -> None:
     assert "policy" not in hints(Config(teacher=label, source=Source(keep="right")))
 
 
-def test_a_pull_back_to_the_start_says_that_it_begins_with_the_first_step() -> None:
-    assert "before the first step" in hints(Config(reference=Reference(beta=0.1)))["reference_beta"]
+def test_a_pull_back_to_the_start_says_that_it_pulls_nothing_there() -> None:
+    assert "At the start it pulls nothing" in hints(Config(reference=Reference(beta=0.1)))["reference_beta"]
     assert "reference_beta" not in hints(Config())
 
 
