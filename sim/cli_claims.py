@@ -66,7 +66,16 @@ def claims(
     from sim.ledger import CLAIMS, experiments, ledger
     from sim.ledger_file import dumps_ledger
 
-    lab = Lab(_folder(work) or cache_folder(), jobs or os.cpu_count() or 1)
+    folder = cache_folder() if work is None else Path(work)
+    if work == "":
+        raise InvalidInput([_unwritable(work, folder, "is no folder")])
+    lab = Lab(folder, jobs or os.cpu_count() or 1)
+    try:
+        lab.prepare()
+    except FileExistsError:
+        raise InvalidInput([_unwritable(work, folder, "is no folder")]) from None
+    except OSError as error:
+        raise InvalidInput([_unwritable(work, folder, f"cannot be written to ({error.strerror})")]) from None
     span = range(seeds)
     whole_ledger = len(chosen) == len(CLAIMS)
     needed = experiments(chosen, span)
@@ -143,10 +152,7 @@ def _unknown(name: str, known: list[str]) -> str:
     )
 
 
-def _folder(work: str | None) -> Path | None:
+def _unwritable(work: str | None, folder: Path, why: str) -> str:
     if work is None:
-        return None
-    folder = Path(work)
-    if work == "" or (folder.exists() and not folder.is_dir()):
-        raise InvalidInput([f"--work: {shown(work)} is no folder; allowed is a folder, which is made if need be"])
-    return folder
+        return f"{shown(str(folder))} {why}; name another folder with --work"
+    return f"--work: {shown(work)} {why}; allowed is a folder that can be written to, which is made if need be"

@@ -14,6 +14,7 @@ from functools import cache
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import torch
@@ -56,6 +57,16 @@ class Lab:
     def __init__(self, folder: Path, jobs: int = 1) -> None:
         self.folder, self.jobs = folder, jobs
         self._results: dict[Key, Result] = {}
+
+    def prepare(self) -> None:
+        """Make the folder and write in it, so that what is measured can be kept.
+
+        Raises:
+            OSError: if either cannot be done.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=self.folder) as file:
+            file.write(b"\0")
 
     def known(self, experiment: Experiment) -> Result | None:
         """The result, if it has been measured; where the file holds none, it is measured again."""

@@ -47,6 +47,21 @@ def test_a_file_is_no_folder_to_work_in(tmp_path: Path) -> None:
     assert "is no folder" in run("rl-sparse", "--work", str(tmp_path / "file")).stderr
 
 
+def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("sim.lab.Lab.measure", lambda *_: pytest.fail("measured"))
+    found = run("rl-sparse", "--work", str(tmp_path / "file" / "inner"))
+    assert found.exit_code == 2
+    assert "--work: " in found.stderr
+    assert "cannot be written to (Not a directory)" in found.stderr
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    found = run("rl-sparse")
+    assert found.exit_code == 2
+    assert "name another folder with --work" in found.stderr
+
+
 @pytest.mark.slow
 def test_the_quick_claims_come_out_as_in_the_ledger_that_ships(tmp_path: Path) -> None:
     """On another processor the last digits may differ, so numbers are compared to 5 %."""
