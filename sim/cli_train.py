@@ -73,11 +73,14 @@ def train(
     if target is not None:
         check_target("--json", target)
     from sim.report import record_header, record_row
-    from sim.runs import checkpoint_file, discard, load_checkpoint, save_checkpoint
+    from sim.runs import checkpoint_file, discard, load_checkpoint, require_own, save_checkpoint
     from sim.train import rule_in_words
     from sim.train import train as records
 
-    engine, beside = simulator(), _beside(target)
+    beside = _beside(target)
+    if beside is not None and not resume:
+        require_own(beside)
+    engine = simulator()
     left: Checkpoint | None = None
     if resume and target is not None:
         left = load_checkpoint(checkpoint_file(target), engine.world.policies["base"].params)

@@ -3,12 +3,14 @@
 import json
 import os
 import pathlib
+import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
@@ -64,7 +66,12 @@ def checkpoint_file(records: str | pathlib.Path) -> pathlib.Path:
 
 
 def save_checkpoint(file: pathlib.Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint; whenever the process dies, the file is the old one or the new one, whole."""
+    """Write a checkpoint; whenever the process dies, the file is the old one or the new one, whole.
+
+    Raises:
+        InvalidInput: if something else lies there.
+    """
+    require_own(file)
     state = checkpoint.state
     parts = (state.params, state.average, state.moments.mean, state.moments.square)
     tensors = {
@@ -80,12 +87,18 @@ def save_checkpoint(file: pathlib.Path, checkpoint: Checkpoint) -> None:
         "count": state.moments.count,
         "settings": checkpoint.settings,
     }
-    draft = _draft(file)
-    with draft.open("wb") as out:
-        out.write(save(tensors, {"about": json.dumps(about, sort_keys=True, allow_nan=False)}))
-        out.flush()
-        os.fsync(out.fileno())
-    draft.replace(file)
+    data = save(tensors, {"about": json.dumps(about, sort_keys=True, allow_nan=False)})
+    # A name that nobody can foresee: nothing of another's is written over, and no link is followed.
+    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f"{file.name}.", delete=False) as out:
+        draft = pathlib.Path(out.name)
+        try:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+            draft.replace(file)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
 
 
 def load_checkpoint(file: pathlib.Path, like: Params) -> Checkpoint:
@@ -95,12 +108,9 @@ def load_checkpoint(file: pathlib.Path, like: Params) -> Checkpoint:
         InvalidInput: if there is none, or it is not whole.
     """
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise InvalidInput([_refused(file, f"is over {MAX_BYTES} bytes")])
-        data = file.read_bytes()
-        with safe_open(file, "pt") as opened:
-            about = (opened.metadata() or {}).get("about", "")
+        data = _bytes(file)
         tensors = load(data)
+        about = _described(data)
     except FileNotFoundError:
         raise InvalidInput([f"{file}: does not exist: the run is complete, or was never begun; begin it"]) from None
     except OSError as error:
@@ -116,10 +126,24 @@ def load_checkpoint(file: pathlib.Path, like: Params) -> Checkpoint:
     return Checkpoint(step, records, key, settings, State(params, average, Moments(count, mean, square)))
 
 
+def require_own(file: pathlib.Path) -> None:
+    """InvalidInput if what lies at a path is no checkpoint of a run, which must be neither replaced nor removed."""
+    if not os.path.lexists(file):
+        return
+    try:
+        _about(file, _described(_bytes(file)))
+    except (InvalidInput, OSError):
+        raise InvalidInput([f"{file}: is not a checkpoint, which would be written there; move it away"]) from None
+
+
 def discard(file: pathlib.Path) -> None:
-    """Remove a checkpoint, and a draft of one, if there is any."""
+    """Remove a checkpoint, if there is one.
+
+    Raises:
+        InvalidInput: if something else lies there.
+    """
+    require_own(file)
     file.unlink(missing_ok=True)
-    _draft(file).unlink(missing_ok=True)
 
 
 def records_length(file: pathlib.Path, checkpoint: Checkpoint) -> int:
@@ -146,6 +170,32 @@ def _step(line: bytes) -> Any:
     except InvalidInput:
         return None
     return value.get("step") if isinstance(value, dict) else None
+
+
+def _bytes(file: pathlib.Path) -> bytes:
+    """What a regular file holds; devices and pipes, which may have no end or never begin, are refused unread."""
+    with open(file, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            raise InvalidInput([_refused(file, "is no regular file")])
+        data = opened.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise InvalidInput([_refused(file, f"is over {MAX_BYTES} bytes")])
+    return data
+
+
+def _described(data: bytes) -> str:
+    """The text "about" of a file's metadata; empty where there is none.
+
+    A safetensors file begins with eight bytes, the length of the JSON header that follows, lowest byte first.
+    """
+    end = 8 + int.from_bytes(data[:8], "little")
+    try:
+        header = parse_json(data[8:end])
+    except InvalidInput:
+        return ""
+    metadata = header.get("__metadata__") if isinstance(header, dict) else None
+    found = metadata.get("about") if isinstance(metadata, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def _about(file: pathlib.Path, text: str) -> tuple[tuple[int, int, int], str, dict[str, Any]]:
@@ -186,10 +236,6 @@ def _part(file: pathlib.Path, tensors: dict[str, Tensor], part: str, like: Param
 
 def _refused(file: pathlib.Path, reason: str) -> str:
     return f"{file}: {reason}; allowed is a run's whole checkpoint; begin the run anew"
-
-
-def _draft(file: pathlib.Path) -> pathlib.Path:
-    return file.with_name(f"{file.name}.part")
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -410,6 +410,16 @@ def test_a_resumed_run_gives_the_bytes_of_one_that_was_never_interrupted(
     assert path.read_bytes() == whole.read_bytes()
 
 
+def test_a_file_that_is_in_the_way_of_a_checkpoint_is_refused_before_any_work(tmp_path: Path) -> None:
+    target, taken = tmp_path / "run.jsonl", tmp_path / "run.jsonl.checkpoint"
+    target.write_text("earlier records")
+    taken.write_text("somebody's")
+    result = run("train", "sft-fan", *SMALL, "--steps", "1", "--json", str(target))
+    assert result.exit_code == 2
+    assert errors(result) == [f"{taken}: is not a checkpoint, which would be written there; move it away"]
+    assert (target.read_text(), taken.read_text()) == ("earlier records", "somebody's")
+
+
 def test_a_run_into_what_is_no_file_leaves_no_checkpoint() -> None:
     from sim.cli_train import _beside
 

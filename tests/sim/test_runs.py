@@ -17,7 +17,15 @@ from sim.config import Config
 from sim.errors import InvalidInput
 from sim.plan import Phase, Plan, world_key
 from sim.policy import Params
-from sim.runs import Checkpoint, checkpoint_file, discard, load_checkpoint, records_length, save_checkpoint
+from sim.runs import (
+    Checkpoint,
+    checkpoint_file,
+    discard,
+    load_checkpoint,
+    records_length,
+    require_own,
+    save_checkpoint,
+)
 from sim.timeline import Moment
 from sim.timeline import Path as Steps
 from sim.train import Record, evaluate, train
@@ -218,6 +226,8 @@ def rewritten(file: Path, tensors: dict[str, torch.Tensor] | None = None, **abou
         (lambda file: rewritten(file, {"more": torch.zeros(2)}), "holds tensors that no run has"),
         (lambda file: os.truncate(file, 10**9), "is over 64000000 bytes"),
         (lambda file: (file.unlink(), file.mkdir()), "cannot be read"),
+        (lambda file: (file.unlink(), file.symlink_to("/dev/zero")), "is no regular file"),
+        (lambda file: (file.unlink(), os.mkfifo(file)), "is no regular file"),
     ],
 )
 def test_a_file_that_is_no_checkpoint_is_one_line_that_names_it(
@@ -240,7 +250,7 @@ def test_where_there_is_no_checkpoint_the_run_is_complete_or_was_never_begun(tmp
 # Files beside the checkpoint.
 
 
-def test_a_checkpoint_that_cannot_be_written_whole_leaves_the_old_one(
+def test_a_checkpoint_that_cannot_be_written_whole_leaves_the_old_one_and_no_draft(
     file: Path, left: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = file.read_bytes()
@@ -252,13 +262,49 @@ def test_a_checkpoint_that_cannot_be_written_whole_leaves_the_old_one(
     with pytest.raises(OSError, match="No space"):
         save_checkpoint(file, replace(left, step=0))
     assert file.read_bytes() == before
+    assert list(file.parent.iterdir()) == [file]
 
 
-def test_discarding_leaves_nothing_and_minds_nothing(file: Path) -> None:
-    file.with_name(f"{file.name}.part").write_bytes(b"half")
+def test_a_checkpoint_replaces_one_and_touches_no_file_beside_it(file: Path, left: Checkpoint) -> None:
+    beside = file.with_name(f"{file.name}.part")
+    beside.write_bytes(b"somebody's")
+    save_checkpoint(file, replace(left, step=0))
+    assert load_checkpoint(file, base()).step == 0
     discard(file)
-    assert list(file.parent.iterdir()) == []
+    assert list(file.parent.iterdir()) == [beside]
+    assert beside.read_bytes() == b"somebody's"
     discard(file)
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda file: file.write_bytes(b"somebody's"),
+        lambda file: file.write_bytes(b""),
+        lambda file: file.write_bytes(save({"x": torch.zeros(2)})),
+        lambda file: file.write_bytes(save({"x": torch.zeros(2)}, {"about": "{}"})),
+        lambda file: file.write_bytes(save({"x": torch.zeros(2)}, {"format": "pt"})),
+        lambda file: file.mkdir(),
+        lambda file: file.symlink_to("/dev/zero"),
+        lambda file: file.symlink_to("nowhere"),
+        os.mkfifo,
+    ],
+)
+def test_what_is_no_checkpoint_is_neither_replaced_nor_removed(
+    put: Callable[[Path], object], tmp_path: Path, left: Checkpoint
+) -> None:
+    file = tmp_path / "run.jsonl.checkpoint"
+    put(file)
+    before = file.lstat()
+    for act in (require_own, discard, lambda file: save_checkpoint(file, left)):
+        with pytest.raises(InvalidInput) as caught:
+            act(file)
+        (line,) = caught.value.problems
+        assert line.startswith(f"{file}: is not a checkpoint")
+        assert line.endswith("move it away")
+    assert list(tmp_path.iterdir()) == [file]
+    after = file.lstat()
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
 
 
 LINES = [json.dumps({"step": step}).encode() + b"\n" for step in (0, 1, 2)]
