@@ -5,13 +5,15 @@ import json
 import os
 import platform
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for_any
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -188,7 +190,16 @@ class _Worker:
 
 
 def _begin(stop: Event) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     use_one_thread()
     # An interrupt is for the process that waits, which then tells its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _Worker.stop = stop.is_set
+
+
+def _end_with_parent() -> None:
+    """Ends this process once the one that started it is gone, however that ended."""
+    parent = parent_process()
+    if parent is not None:
+        wait_for_any([parent.sentinel])
+        os._exit(1)

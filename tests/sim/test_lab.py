@@ -4,7 +4,10 @@ import itertools
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +21,8 @@ from sim.lab import Lab, cache_folder, key_of, machine
 from sim.plan import Phase
 from sim.probes import Cloud
 from sim.simulator import Cancel, Simulator
+
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,20 @@ class Killed:
     def measure(self, simulator: Simulator, cancel: Cancel | None = None) -> Result:
         del simulator, cancel
         os.kill(os.getpid(), signal.SIGKILL)
+        return {}
+
+
+@dataclass(frozen=True)
+class Endless:
+    """An experiment that leaves a file when it begins, and does not look at whether it is to stop."""
+
+    file: str
+    work: int = 1
+
+    def measure(self, simulator: Simulator, cancel: Cancel | None = None) -> Result:
+        del simulator, cancel
+        Path(self.file).touch()
+        time.sleep(600)
         return {}
 
 
@@ -97,6 +116,30 @@ def test_where_a_process_is_killed_it_is_said_and_what_was_done_is_kept(told: li
     with pytest.raises(GradcloudError, match=f"is in {folder}; run again, with fewer --jobs"):
         measure(Lab(folder), [Killed(), *told])
     assert all(Lab(folder).known(each) for each in told)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_one_that_started_it(how: signal.Signals, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    code = (
+        "from pathlib import Path\nfrom sim.lab import Lab\nfrom tests.sim.test_lab import Endless\n"
+        f"list(Lab(Path({str(tmp_path)!r})).measure([Endless({str(begun)!r})]))"
+    )
+    # All of them hold the pipe, so it ends with the last of them.
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        latest = time.monotonic() + 120
+        while not begun.exists():
+            assert parent.poll() is None
+            assert time.monotonic() < latest
+            time.sleep(0.05)
+        parent.send_signal(how)
+        parent.communicate(timeout=30)
+        assert parent.returncode == -how
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(parent.pid, signal.SIGKILL)
+        parent.communicate()
 
 
 def test_a_damaged_result_is_measured_again(told: list[Experiment], tmp_path: Path) -> None:
