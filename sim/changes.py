@@ -1,5 +1,6 @@
 """What several runs made of one student: skills gained and forgotten, KL spent, states and parameters moved."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 
 from sim.config import Config
 from sim.drift import PROMPTS, Drift, compare, rollouts_of
+from sim.errors import NonFinite
 from sim.frame import Reading, Undetermined
 from sim.moved import Moved, moved
 from sim.simulator import Cancel, Simulator
@@ -45,6 +47,22 @@ class Change:
         reasons: dict[str, str] = {}
         body = {field.name: _plain(getattr(self, field.name), field.name, reasons) for field in fields(self)}
         return body | {"reasons": reasons}
+
+
+@dataclass(frozen=True)
+class Diverged:
+    """A run that did not stay finite within `steps` steps: there is no student to measure, and `reason` says why."""
+
+    name: str
+    steps: int
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as JSON values: those of a `Change`, null, and the reason."""
+        known = {"name": self.name, "steps": self.steps}
+        missing = [field.name for field in fields(Change) if field.name not in known]
+        reasons = dict.fromkeys(missing, self.reason)
+        return known | dict.fromkeys(missing) | {"reasons": reasons, "reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -97,8 +115,10 @@ def changes(
     steps: int,
     progress: Callable[[int], None] | None = None,
     cancel: Cancel | None = None,
-) -> Iterator[Change]:
+) -> Iterator[Change | Diverged]:
     """The base, then each run's student once it has taken its steps, from the checkpoint and without its frames.
+
+    A run that does not stay finite is a row that says so; the runs after it are measured all the same.
 
     Args:
         simulator: the world, and what is remembered of it.
@@ -108,7 +128,6 @@ def changes(
         cancel: asked now and then.
 
     Raises:
-        NonFinite: where a computation did not stay finite.
         Cancelled: if `cancel` says so.
     """
     base = simulator.world.policies["base"]
@@ -122,13 +141,19 @@ def changes(
             if progress is not None:
                 progress(before + done)
 
-        *_, end = train(simulator, config, steps, steps, advance, cancel, measures=False)
-        moment = Moment(config)
-        for _ in range(steps):
-            moment = moment.next_step()
-        params = simulator.state(moment.path, cancel).params
-        visited = rollouts_of(base.model, params, PROMPTS, EVALUATION_SEED)
-        yield _change(name, start, end, compare(states, visited, EVALUATION_SEED), moved(base.params, params))
+        try:
+            *_, end = train(simulator, config, steps, steps, advance, cancel, measures=False)
+            moment = Moment(config)
+            for _ in range(steps):
+                moment = moment.next_step()
+            params = simulator.state(moment.path, cancel).params
+            visited = rollouts_of(base.model, params, PROMPTS, EVALUATION_SEED)
+            drift = compare(states, visited, EVALUATION_SEED)
+            row = _finite(_change(name, start, end, drift, moved(base.params, params)))
+        except NonFinite as error:
+            yield Diverged(name, steps, str(error))
+        else:
+            yield row
 
 
 def _change(name: str, start: Record, end: Record, drift: Drift, gone: Moved) -> Change:
@@ -149,6 +174,14 @@ def _change(name: str, start: Record, end: Record, drift: Drift, gone: Moved) ->
         drift=drift,
         moved=gone,
     )
+
+
+def _finite(row: Change) -> Change:
+    try:
+        json.dumps(row.to_json(), allow_nan=False)
+    except ValueError:
+        raise NonFinite("changes: a number of the student is not finite; take smaller steps, or fewer") from None
+    return row
 
 
 def _plain(value: Any, path: str, reasons: dict[str, str]) -> Any:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sim.errors import InvalidInput
+from sim.errors import InvalidInput, NonFinite
 from sim.options import MAX_STEPS, Assignments, PresetName, Target, configured, simulator
 from sim.shell import check_target, interruptible, opened, progress, whole
 
 if TYPE_CHECKING:
     from sim.batch_law import BatchLaw, Size
-    from sim.changes import Change
+    from sim.changes import Change, Diverged
 
 MAX_DRAWS = 1_000
 
@@ -32,13 +32,15 @@ def changes(
 ) -> None:
     """Take steps with each preset and compare what became of the student: skills, KL, drift of states, parameters.
 
-    The base's own drift is that between two samples of it. What --set replaces holds for every preset.
+    The base's own drift is that between two samples of it. What --set replaces holds for every preset. A run that does
+    not stay finite is named beside the others, and the exit status is 1.
     """
     runs = [(name, configured(name, assignments)[1]) for name in presets]
     if twice := {name for name in presets if presets.count(name) > 1}:
         raise InvalidInput([f"PRESET: got {', '.join(sorted(twice))} twice, allowed is once each; name it once"])
     if target is not None:
         check_target("--json", target)
+    from sim.changes import PUBLISHED, PUBLISHED_SOURCE, Diverged
     from sim.changes import changes as measured
 
     engine = simulator()
@@ -46,11 +48,11 @@ def changes(
         rows = list(measured(engine, runs, steps, lambda done: bar.update(done - bar.n), cancel))
     if target is None:
         typer.echo(_changes_report(rows))
-        return
-    from sim.changes import PUBLISHED, PUBLISHED_SOURCE
-
-    published = {"model": PUBLISHED_SOURCE, "rows": [vars(row) for row in PUBLISHED]}
-    _write(target, {"rows": [row.to_json() for row in rows], "another_model": published})
+    else:
+        published = {"model": PUBLISHED_SOURCE, "rows": [vars(row) for row in PUBLISHED]}
+        _write(target, {"rows": [row.to_json() for row in rows], "another_model": published})
+    if failed := [f"{row.name}: {row.reason}" for row in rows if isinstance(row, Diverged)]:
+        raise NonFinite("; ".join(failed))
 
 
 def batch_law(
@@ -79,13 +81,16 @@ def batch_law(
     _write(target, {"config": config.model_dump(mode="json"), "sizes": rows, **_readings(law)})
 
 
-def _changes_report(rows: "list[Change]") -> str:
-    from sim.changes import PUBLISHED, PUBLISHED_SOURCE
+def _changes_report(rows: "list[Change | Diverged]") -> str:
+    from sim.changes import PUBLISHED, PUBLISHED_SOURCE, Diverged
     from sim.report import number, table
 
-    skills = ("", "accuracy", *rows[0].kept_skills, "forgotten", "retained", "KL", "KL a point", "")
+    base = next(row for row in rows if not isinstance(row, Diverged))
+    skills = ("", "accuracy", *base.kept_skills, "forgotten", "retained", "KL", "KL a point", "")
     became = [
-        (
+        (row.name, *["-"] * (len(skills) - 2), f"not finite: {row.reason}")
+        if isinstance(row, Diverged)
+        else (
             row.name,
             *map(number, (row.task_accuracy, *row.kept_skills.values(), row.mean_forgetting, row.mean_retention)),
             *map(number, (row.kl, row.kl_per_point)),
@@ -93,10 +98,12 @@ def _changes_report(rows: "list[Change]") -> str:
         )
         for row in rows
     ]
-    shares = (f"> {tau:g}" for tau in rows[0].moved.changed)
+    shares = (f"> {tau:g}" for tau in base.moved.changed)
     distances = ("", "MMD^2", "p", "sliced W1", "centroid", "Jaccard", *shares, "eff. rank", "of full")
     went = [
-        (
+        (row.name, *["-"] * (len(distances) - 1))
+        if isinstance(row, Diverged)
+        else (
             row.name,
             *map(number, (row.drift.mmd2, row.drift.mmd_p, row.drift.sliced_wasserstein, row.drift.centroid)),
             *map(number, (row.drift.jaccard, *row.moved.changed.values())),

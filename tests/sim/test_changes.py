@@ -1,19 +1,20 @@
 """What runs made of the student: differences by hand, and short runs of the shipped one."""
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from sim import changes as module
-from sim.changes import BASE, PUBLISHED, Change, changes, forgetting, kl_per_point, retention
+from sim.changes import BASE, PUBLISHED, Change, Diverged, changes, forgetting, kl_per_point, retention
 from sim.config import Config
-from sim.errors import Cancelled
+from sim.errors import Cancelled, NonFinite
 from sim.frame import Undetermined
 from sim.moved import moved
 from sim.timeline import Moment
-from sim.train import EVALUATION_SEED, evaluate
+from sim.train import EVALUATION_SEED, evaluate, train
 from sim.world import World
 from tests.shipped import HINTED, SFT, changed, fresh
 
@@ -29,7 +30,8 @@ def few_rollouts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def rows() -> list[Change]:
-    return list(changes(fresh(), [("gentle", GENTLE), ("wild", WILD)], steps=2))
+    found = list(changes(fresh(), [("gentle", GENTLE), ("wild", WILD)], steps=2))
+    return [row for row in found if isinstance(row, Change)]
 
 
 def test_forgetting_is_base_less_post_and_retention_post_over_base() -> None:
@@ -98,6 +100,28 @@ def test_a_row_is_plain_json_and_gives_the_reason_of_what_is_null() -> None:
     assert base["reasons"]["moved.matrices.0.effective_rank"] == "the parameters did not change"
     assert set(gentle["moved"]["changed"]) == {"1e-05", "0.001", "0.01"}
     assert gentle["drift"]["mmd2"] == rows()[1].drift.mmd2
+
+
+def test_a_run_that_diverges_is_a_row_with_its_reason_between_the_others() -> None:
+    _, gentle, wild, again = changes(fresh(), [("gentle", GENTLE), ("wild", WILD), ("again", GENTLE)], steps=4)
+    with pytest.raises(NonFinite) as caught:
+        list(train(fresh(), WILD, 4, 4, measures=False))
+    assert wild == Diverged("wild", 4, str(caught.value))
+    assert isinstance(gentle, Change)
+    assert again == replace(gentle, name="again")
+    body = json.loads(json.dumps(wild.to_json(), allow_nan=False))
+    assert set(body) == set(gentle.to_json()) | {"reason"}
+    given = {key: value for key, value in body.items() if value is not None}
+    assert given.pop("reasons") == {key: wild.reason for key, value in body.items() if value is None}
+    assert given == {"name": "wild", "steps": 4, "reason": wild.reason}
+
+
+def test_a_student_with_a_number_that_is_not_finite_has_diverged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "kl_per_point", lambda kl, *_: float("nan") if kl > 0 else 0.0)
+    base, gentle = changes(fresh(), [("gentle", GENTLE)], steps=1)
+    assert isinstance(base, Change)
+    assert isinstance(gentle, Diverged)
+    assert "a number of the student is not finite" in gentle.reason
 
 
 def test_steps_are_counted_over_all_runs_and_can_be_stopped() -> None:

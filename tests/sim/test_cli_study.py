@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from sim.batch_law import batch_law, lengths
 from sim.changes import PUBLISHED, PUBLISHED_SOURCE
 from sim.cli_study import register
-from sim.presets import load_preset, override
+from sim.presets import dumps_preset, load_preset, override
 from sim.shell import Guarded
 from tests.shipped import fresh
 
@@ -60,6 +60,30 @@ def test_changes_are_written_as_json(tmp_path: Path) -> None:
     assert body["rows"][0]["moved"]["norm"] == 0 < body["rows"][1]["moved"]["norm"]
     assert body["another_model"]["model"] == PUBLISHED_SOURCE
     assert len(body["another_model"]["rows"]) == len(PUBLISHED)
+
+
+def test_a_preset_that_diverges_is_named_beside_the_others_with_status_1(tmp_path: Path) -> None:
+    target = tmp_path / "changes.json"
+    wild = tmp_path / "wild.json"
+    preset = load_preset("sft-foreign-style")
+    config = override(preset.config, ["update.step_size=100"])
+    wild.write_text(dumps_preset(preset.model_copy(update={"config": config})))
+    arguments = ("changes", "sft-fan", str(wild), "--steps", "4")
+    result = run(*arguments)
+    assert result.exit_code == 1
+    error = result.stderr.splitlines()[-1]
+    assert error.startswith(f"error: {wild}: rollout: ")
+    reason = error.removeprefix(f"error: {wild}: ")
+    _, became, _, went, *_ = result.stdout.rstrip("\n").split("\n\n")
+    assert cells(became.splitlines()[-1]) == [str(wild), *["-"] * 7, f"not finite: {reason}"]
+    assert cells(went.splitlines()[-1]) == [str(wild), *["-"] * 10]
+    written = run(*arguments, "--json", str(target))
+    assert (written.exit_code, written.stdout) == (1, "")
+    assert written.stderr.splitlines()[-1] == error
+    rows = json.loads(target.read_text())["rows"]
+    assert [row["name"] for row in rows] == ["base", "sft-fan", str(wild)]
+    assert rows[1]["task_accuracy"] is not None
+    assert (rows[2]["task_accuracy"], rows[2]["reason"]) == (None, reason)
 
 
 def test_the_batch_law_is_a_row_a_size_and_what_is_fitted(tmp_path: Path) -> None:
