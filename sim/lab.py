@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait as wait_for_any
@@ -109,8 +109,9 @@ class Lab:
         with ProcessPoolExecutor(self.jobs, context, _begin, (stop,)) as pool:
             waiting: dict[Future[Result], tuple[Key, Experiment]] = {}
             try:
-                for key, experiment in ordered:
-                    waiting[pool.submit(measured, experiment)] = (key, experiment)
+                with _interrupts_held():
+                    for key, experiment in ordered:
+                        waiting[pool.submit(measured, experiment)] = (key, experiment)
                 while waiting:
                     done, _ = wait(waiting, timeout=_PATIENCE, return_when=FIRST_COMPLETED)
                     # What was measured is kept before what failed is raised.
@@ -124,6 +125,7 @@ class Lab:
                     if cancel is not None and cancel():
                         raise Cancelled(f"{len(waiting)} experiments left; what was measured is in {self.folder}")
             except BrokenProcessPool:
+                waiting.clear()  # The pool settles what is left, and fails at a future that was cancelled.
                 raise GradcloudError(
                     "a process that measured was ended, perhaps for want of memory; "
                     f"what was measured is in {self.folder}; run again, with fewer --jobs"
@@ -183,6 +185,19 @@ def _world() -> World:
     return World.load()
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Holds interrupts back, for good in the processes that are started meanwhile: these inherit it.
+
+    An interrupt is for the process that waits, which then tells its workers.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Worker:
     """What a worker process knows: whether it is to stop."""
 
@@ -192,8 +207,6 @@ class _Worker:
 def _begin(stop: Event) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     use_one_thread()
-    # An interrupt is for the process that waits, which then tells its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _Worker.stop = stop.is_set
 
 

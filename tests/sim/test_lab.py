@@ -54,6 +54,17 @@ class Killed:
 
 
 @dataclass(frozen=True)
+class Held:
+    """An experiment that says whether its process is held from interrupts."""
+
+    work: int = 1
+
+    def measure(self, simulator: Simulator, cancel: Cancel | None = None) -> Result:
+        del simulator, cancel
+        return {"held": signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
+
+
+@dataclass(frozen=True)
 class Endless:
     """An experiment that leaves a file when it begins, and does not look at whether it is to stop."""
 
@@ -116,6 +127,13 @@ def test_where_a_process_is_killed_it_is_said_and_what_was_done_is_kept(told: li
     with pytest.raises(GradcloudError, match=f"is in {folder}; run again, with fewer --jobs"):
         measure(Lab(folder), [Killed(), *told])
     assert all(Lab(folder).known(each) for each in told)
+
+
+def test_an_interrupt_is_held_from_the_processes_that_measure_and_not_from_the_one_that_waits(tmp_path: Path) -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    ((_, result),) = Lab(tmp_path).measure([Held()])
+    assert result["held"] is True
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
