@@ -1,5 +1,6 @@
 """Experiments at the checkpoint: clouds of several draws, batch sizes, clamped arrows, the slope of the reward."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from sim.batch import draw_batch
 from sim.batch_law import batch_law, lengths
 from sim.config import Clip, Config, Source
+from sim.errors import Cancelled
 from sim.experiments import Result, mean, plain
 from sim.frame import Frame, readings
 from sim.gradients import dot, norm
@@ -16,6 +18,14 @@ from sim.simulator import Cancel, Simulator
 from sim.timeline import Moment
 
 NUMBERS = frozenset([*map(str, range(LARGEST_NUMBER + 1)), "+", "*", "="])
+
+
+def asked(numbers: Iterable[int], cancel: Cancel | None) -> Iterator[int]:
+    """The numbers, one by one; Cancelled as soon as `cancel` says so."""
+    for number in numbers:
+        if cancel is not None and cancel():
+            raise Cancelled(f"an experiment: stopped before number {number}")
+        yield number
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,7 @@ class Cloud:
         """The means over draws of each reading that is determined, by dotted path; verdicts; words."""
         frames = [
             simulator.frame(replace(Moment(self.config), draw=draw), complete=self.exact, cancel=cancel)
-            for draw in range(self.draws)
+            for draw in asked(range(self.draws), cancel)
         ]
         found: dict[str, list[float]] = {}
         for frame in frames:
@@ -112,7 +122,7 @@ class ClampedArrows:
         """``turned``: the share of clipped sites whose arrow in logits points against its own; the update's cosine."""
         turned, pivots, cosines = [], [], []
         free = self.config.model_copy(update={"clip": Clip()})
-        for draw in range(self.draws):
+        for draw in asked(range(self.draws), cancel):
             moment = replace(Moment(self.config), draw=draw)
             clipped_NV = simulator.cotangents(moment, cancel)
             free_NV = simulator.cotangents(moment.with_config(free), cancel)
@@ -149,7 +159,7 @@ class RewardSlope:
         base = simulator.world.policies["base"]
         u = {name: value[0] for name, value in simulator.world.plane.directions.items()}
         said = []
-        for draw in range(self.draws):
+        for draw in asked(range(self.draws), cancel):
             gradient, batch = simulator.gradient(replace(Moment(self.config), draw=draw), cancel)
             tokens = sum(len(answer) for answer in batch.answers)
             # The token mean divides by tokens; the gradient of expected reward divides by rollouts.
@@ -160,7 +170,7 @@ class RewardSlope:
             source = Source(prompts=256, group_size=1)
             drawn = [
                 draw_batch(base.model, params, source, self.config.seed, 1, k).reward_B
-                for k in range(self.rollouts // 256)
+                for k in asked(range(self.rollouts // 256), cancel)
             ]
             rewards.append(float(np.concatenate(drawn).mean()))
         near, far = ((rewards[i] - rewards[i + 1]) / (2 * h * self.reach) for i, h in ((0, 1), (2, 2)))

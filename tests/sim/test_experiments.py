@@ -1,5 +1,6 @@
 """Experiments: what they measure, against the program's own commands and cases worked by hand."""
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -10,14 +11,15 @@ from sim import experiments
 from sim import train as runs
 from sim.claim import settings
 from sim.claims_runs import collapsed_at, end, forgotten, held, reached, start
-from sim.experiments import DataAccuracy, Result, Run, Shipped, Solved, mean
+from sim.errors import Cancelled
+from sim.experiments import DataAccuracy, Experiment, Result, Run, Shipped, Solved, mean
 from sim.language import style_words
 from sim.plan import Phase
-from sim.probes import NUMBERS, ClampedArrows, Cloud, RewardSlope, words
+from sim.probes import NUMBERS, BatchSizes, ClampedArrows, Cloud, RewardSlope, words
 from sim.timeline import Moment
 from sim.train import evaluate, train
 from sim.world import World
-from tests.shipped import fresh, shared
+from tests.shipped import SFT, fresh, shared
 
 SMALL = ("source.prompts=2", "source.group_size=4")
 
@@ -144,6 +146,15 @@ def test_a_prompt_is_solved_as_often_as_its_answers_are_right() -> None:
     assert len(found["right"]) == 256
     assert all(0 <= right <= 8 for right in found["right"])
     assert sum(found["right"]) / (8 * 256) == pytest.approx(0.44, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "experiment", [Cloud(SFT, 3), ClampedArrows(SFT, 3), RewardSlope(SFT, 3, 512, 0.1), BatchSizes(SFT, 3)]
+)
+def test_an_experiment_stops_between_two_draws(experiment: Experiment) -> None:
+    asks = itertools.count()
+    with pytest.raises(Cancelled):
+        experiment.measure(fresh(), lambda: next(asks) >= 1)
 
 
 def test_a_mean_is_of_finite_values_alone() -> None:
