@@ -53,6 +53,7 @@ dl {{ display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 1px
 dt {{ color: var(--muted); }} dd {{ margin: 0; }}
 dd a + a::before {{ content: ""; display: inline-block; width: 12px; }}
 .wide {{ overflow-x: auto; }}
+.tables th[scope=row], .wide .short {{ white-space: nowrap; }} .wide th.text {{ text-align: left; }}
 table {{ width: 100%; border-collapse: collapse; font-size: {theme.SMALL}; line-height: 1.4; }}
 th, td {{ padding: 3px 0 3px 12px; text-align: right; vertical-align: top; font-weight: 400; white-space: nowrap; }}
 th:first-child {{ padding-left: 0; text-align: left; white-space: normal; }}
@@ -188,8 +189,17 @@ def _range(each: Measurement) -> str:
     return "one value" if len(each.determined) == 1 else f"{_number(each.low)} to {_number(each.high)}"
 
 
+#: Letters of a cell that is never broken.
+_SHORT = 16
+
+
 def _table(each: Table) -> str:
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in each.columns)
+    # A column is set like what stands in it.
+    worded = [any(isinstance(row[i], str) for row in each.rows) for i in range(len(each.columns))]
+    head = "".join(
+        f'<th scope="col"{" class=text" * text}>{escape(column)}</th>'
+        for column, text in zip(each.columns, worded, strict=True)
+    )
     rows = "".join(
         f'<tr><th scope="row">{_cell(row[0])}</th>{"".join(_td(value) for value in row[1:])}</tr>' for row in each.rows
     )
@@ -201,7 +211,9 @@ def _table(each: Table) -> str:
 
 
 def _td(value: Cell) -> str:
-    return f'<td class="text">{_cell(value)}</td>' if isinstance(value, str) else f"<td>{_cell(value)}</td>"
+    if not isinstance(value, str):
+        return f"<td>{_cell(value)}</td>"
+    return f'<td class="text{" short" * (len(value) <= _SHORT)}">{_cell(value)}</td>'
 
 
 def _cell(value: Cell) -> str:
