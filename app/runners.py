@@ -5,6 +5,7 @@ import logging
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -24,7 +25,7 @@ BEAT = 0.25
 logger = logging.getLogger(__name__)
 
 
-class Task:
+class Task(ABC):
     """Something that takes minutes. A thread works on it, the page reads what has come so far."""
 
     def __init__(self) -> None:
@@ -48,13 +49,13 @@ class Task:
         if self.future.cancel():
             self.end("")
 
+    @abstractmethod
     def work(self, simulator: Simulator, give_way: Callable[[], None]) -> None:
         """Do it all, in a thread, and give way between steps; Cancelled when it was told to stop."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self, failure: str) -> None:
         """Nothing more is coming: something failed, or "" where it was stopped."""
-        raise NotImplementedError
 
     async def follow(self, state: Callable[[], Any], tell: Callable[[], Awaitable[None]]) -> None:
         """Tell whenever the state has changed, a few times a second at most, until nothing more is coming."""

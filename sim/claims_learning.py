@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from sim.changes import kl_per_point
 from sim.claim import Claim, Judgement, Spread, by_seeds, in_part, settings
 from sim.claims_runs import GOAL, config, end, kept, named, reached, start
-from sim.experiments import DataAccuracy, Result, Run, Shipped, Solved
+from sim.experiments import DataAccuracy, Result, Run, Shipped, Solved, plain
 from sim.implicit import implicit_target
 from sim.plan import Phase
 from sim.sources import GRADIENTS, KL_VIEW, LENS, STATES
@@ -144,7 +145,7 @@ def price(result: Result) -> float | None:
     there = reached(result, GOAL)
     if there is None:
         return None
-    return float(there["kl_from_start"] / (100 * (there["task_accuracy"] - start(result)["task_accuracy"])))
+    return plain(kl_per_point(there["kl_from_start"], start(result)["task_accuracy"], there["task_accuracy"]))
 
 
 def _phases(seed: int) -> Run:

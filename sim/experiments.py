@@ -9,7 +9,7 @@ import numpy as np
 from sim.batch import draw_batch
 from sim.changes import forgetting, retention
 from sim.config import Config, Source
-from sim.drift import PROMPTS, compare, rollouts_of
+from sim.drift import PROMPTS, drift
 from sim.errors import NonFinite
 from sim.frame import Reading
 from sim.implicit import sampled_answers
@@ -81,16 +81,15 @@ def student(simulator: Simulator, params: Params, records: Sequence[Result]) -> 
     """How far a student's states and parameters are from the base's, and what it has kept."""
     base = simulator.world.policies["base"]
     start, end = records[0], records[-1]
-    reference = rollouts_of(base.model, base.params, PROMPTS, EVALUATION_SEED)
-    drift = compare(reference, rollouts_of(base.model, params, PROMPTS, EVALUATION_SEED), EVALUATION_SEED)
+    far = drift(base.model, params, base.params, PROMPTS, EVALUATION_SEED)
     gone = moved(base.params, params)
     lost = forgetting(start["kept_skills"], end["kept_skills"])
     return {
-        "mmd2": drift.mmd2,
-        "mmd_p": drift.mmd_p,
-        "sliced_wasserstein": drift.sliced_wasserstein,
-        "centroid": drift.centroid,
-        "jaccard": drift.jaccard,
+        "mmd2": far.mmd2,
+        "mmd_p": far.mmd_p,
+        "sliced_wasserstein": far.sliced_wasserstein,
+        "centroid": far.centroid,
+        "jaccard": far.jaccard,
         "forgetting": float(np.mean(list(lost.values()))),
         "retention": mean([plain(share) for share in retention(start["kept_skills"], end["kept_skills"]).values()]),
         "changed": {f"{tau:g}": share for tau, share in gone.changed.items()},

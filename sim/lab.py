@@ -38,14 +38,9 @@ Key = str
 
 def key_of(experiment: Experiment) -> Key:
     """A hash of all that determines a result: the experiment, the weights, and torch's version."""
-    settings = TypeAdapter(Any).dump_python(asdict_of(experiment), mode="json")
+    settings = TypeAdapter(Any).dump_python(vars(experiment), mode="json")
     text = json.dumps([EDITION, type(experiment).__name__, settings, expected_hashes(), torch.__version__])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def asdict_of(experiment: Experiment) -> dict[str, Any]:
-    """The fields of an experiment."""
-    return {name: getattr(experiment, name) for name in experiment.__dataclass_fields__}  # type: ignore[attr-defined]
 
 
 class Lab:
