@@ -9,7 +9,9 @@ import panel as pn
 from app import theme
 from app.frames import Frames
 from app.lengths import Lengths
+from app.look import READINGS, Look
 from app.lookahead import LookAhead
+from app.palette import THEMES
 from app.runners import Runners
 from app.session import DEFAULT, Session
 from app.target import ImplicitTarget, Targets
@@ -22,6 +24,7 @@ from app.views.log import EventLog
 from app.views.menu import Menu
 from app.views.plane import Plane
 from app.views.player import Player
+from app.views.side import Side
 from app.views.status import Status
 from app.views.target import Target
 from sim.errors import InvalidInput
@@ -62,7 +65,7 @@ def dashboard() -> pn.viewable.Viewable:
     name, preset, problems = asked()
     if page_asked() == "claims":
         return Claims(problems).__panel__()
-    session = Session(frames(), preset, name, document)
+    session = Session(frames(), preset, name, document, Look(theme=theme_asked() or "light"))
     session.refuse(problems)
     session.begin()
     ahead, lengths = LookAhead(session, runners(), document), Lengths(session, runners(), document)
@@ -71,12 +74,11 @@ def dashboard() -> pn.viewable.Viewable:
         Plane(session), Status(session, css_classes=["status"]), css_classes=["plane"], margin=0,
         stylesheets=[_OVERLAY], sizing_mode="stretch_width",
     )  # fmt: skip
-    side = pn.Column(
-        Gauges(session), EventLog(session, css_classes=["log"], sizing_mode="stretch_width"), css_classes=["side"],
-        stylesheets=[_SIDE], margin=0,
-    )  # fmt: skip
+    side = Side(session.look, Gauges(session), {
+        READINGS: EventLog(session, css_classes=["grows"], sizing_mode="stretch_width"),
+    })  # fmt: skip
     page = pn.Column(
-        Menu(session, css_classes=["menu"]), plane, Controls(session.dials, css_classes=["dials"]), side,
+        Menu(session, css_classes=["menu"]), plane, Controls(session.dials, session.look, css_classes=["dials"]), side,
         Player(session, css_classes=["player"]), Target(target, css_classes=["target"], sizing_mode="stretch_width"),
         AheadPanel(ahead, lengths), Lesson(session),
         stylesheets=[theme.LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
@@ -95,6 +97,8 @@ def asked() -> tuple[str, Preset, list[str]]:
                 if key not in ("preset", "page", "theme") and not key.startswith("bokeh-")]  # fmt: skip
     if page_asked() not in ("", *_PAGES):
         problems.append(_unknown("page", page_asked(), _PAGES))
+    if _last("theme") not in ("", "default", *THEMES):
+        problems.append(_unknown("theme", _last("theme"), list(THEMES)))
     name = _last("preset") if "preset" in query else DEFAULT
     try:
         preset = builtin(name)
@@ -107,6 +111,11 @@ def asked() -> tuple[str, Preset, list[str]]:
 def page_asked() -> str:
     """The page that the address asks for; "" for the picture."""
     return _last("page")
+
+
+def theme_asked() -> str:
+    """The theme that the address asks for; "" for none, or for one that there is not."""
+    return _last("theme") if _last("theme") in THEMES else ""
 
 
 def _last(key: str) -> str:
@@ -123,4 +132,3 @@ _PAGES = ("claims",)
 _OVERLAY = (
     ":host { position: relative; } :host > .status { position: absolute; inset: 0 0 auto; width: 100%; z-index: 10; }"
 )
-_SIDE = ":host { min-width: 0; } :host > .log { flex: 1 1 0; min-height: 130px; }"

@@ -1,8 +1,6 @@
-"""One visitor: a timeline, the frame on show, and the computations on their way, off the event loop."""
+"""One visitor: a timeline, what he has on show, and everything that he may do."""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -12,78 +10,69 @@ import param
 
 from app.fields import describe
 from app.frames import Frames
-from app.push import Push
+from app.look import Look
+from app.picture import number
+from app.showing import Showing
 from app.state import Dials
 from sim.config import Config
-from sim.errors import GradcloudError
 from sim.frame import Frame, Reading, Verdict
 from sim.presets import Preset
-from sim.timeline import Event, Moment, Timeline
+from sim.timeline import LIMIT, Event, Moment, Timeline
 
 #: The preset that the page opens with.
 DEFAULT = "opsd-collapse"
-#: Seconds after which a wait is worth a word.
-BLINK = 0.15
-#: Seconds that a frame stays while the page plays, at least.
+#: Seconds that a frame stays while the page plays, at least, at speed 1; and how much faster it may play.
 PACE = 1.0
+SPEEDS = (1, 2, 4, 10)
+#: Earlier draws whose updates are shown as a trail.
+TRAIL = 12
 #: Characters that the title of a preset may have.
 TITLE = 80
 #: Ends the title of a preset that was saved with other settings than its own.
 CHANGED = " (changed)"
 SAMPLING = "Sampling answers and measuring their gradients"
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the log says of an event: its frame's ratio and verdict, or why there is no frame."""
+    """What the log says of an event: its frame's ratio, verdict and update, or why there is no frame."""
 
     ratio: Reading | None = None
     verdict: Verdict | None = None
+    tip: tuple[float, float] | None = None
     failure: str = ""
 
 
-class Session(param.Parameterized):
+class Session(Showing):
     """What one visitor sees and does. Views watch the params; every act is a method.
 
     Args:
         frames: the process's frames.
         preset: what to open with.
         name: the preset's name, None for one that came from a file.
-        document: the visitor's document, where there is one: changes are pushed to it one message a frame.
+        document: the visitor's document, where there is one.
+        look: how he looks at it; by default a look of his own.
     """
 
-    frame = param.ClassSelector(class_=Frame, doc="the last frame that could be computed")
     preset: Any = param.ClassSelector(class_=Preset, doc="the preset that the current event grew out of")
     preset_name = param.String(default=None, allow_None=True)
-    busy = param.String(default="", doc="what is being computed, once that takes longer than a blink")
-    failure = param.String(default="", doc="what could not be computed, and where")
     problems = param.List(default=[], item_type=str, doc="what was wrong with an input, a line each")
-    playing = param.Boolean(default=False)
+    speed: Any = param.Selector(default=1, objects=list(SPEEDS), doc="how fast it plays")
     logged = param.Event(doc="the log, or what it says of an event, has changed")
-    settled = param.Boolean(default=False, doc="nothing more is coming for the current moment")
 
-    def __init__(self, frames: Frames, preset: Preset, name: str | None = None, document: Any = None) -> None:
-        super().__init__(preset=preset, preset_name=name)
+    def __init__(
+        self, frames: Frames, preset: Preset, name: str | None = None, document: Any = None, look: Look | None = None
+    ) -> None:
+        super().__init__(frames, document, preset=preset, preset_name=name)
         self.timeline = Timeline(preset.config, preset.title)
-        self.dials = Dials(preset.config)
-        self._frames, self._push = frames, Push(document)
+        self.dials, self.look = Dials(preset.config), look or Look()
         self._presets = {0: (name, preset)}
         self._outcomes: dict[str, Outcome] = {}
-        self._task: asyncio.Task[None] | None = None
-        self._next: tuple[Moment, str] | None = None
-        self._preview_shown = False
-        self._previewing = False
         self.dials.param.watch(self._turned, ["config", "dragging"])
 
     def begin(self) -> None:
         """Show the first frame; one that is known already is there before the page is."""
-        moment = self.timeline.current.moment
-        known = self._frames.known(moment, complete=False)
-        if known is not None:
-            self._put(moment, known)
-        self._show(moment, SAMPLING)
+        self._show(self.timeline.current.moment, SAMPLING)
 
     def open(self, preset: Preset, name: str | None = None) -> None:
         """Start again at the checkpoint with a preset."""
@@ -114,7 +103,22 @@ class Session(param.Parameterized):
 
     def first(self) -> None:
         """Return to the preset that this event grew out of."""
-        self.rewind(self._root(self.timeline.current).index)
+        self.rewind(self.timeline.root(self.timeline.current).index)
+
+    def newest(self) -> None:
+        """Return to the last thing that was done, from wherever one went back to."""
+        self._arrived(self.timeline.newest(), "Going forward")
+
+    def reset(self) -> None:
+        """Begin this preset anew, its settings and the checkpoint; the log goes on."""
+        self.open(self.preset, self.preset_name)
+
+    def clear(self) -> None:
+        """Empty the log; what is on show stays, as the first event of a new one."""
+        self._presets = {0: (self.preset_name, self.preset)}
+        moment = self.timeline.clear(f"from here on: {self.preset.title}").moment
+        self._outcomes = {key: outcome for key, outcome in self._outcomes.items() if key == moment.key}
+        self.param.trigger("logged")
 
     def rewind(self, index: int) -> None:
         """Return to an event, exactly."""
@@ -144,11 +148,17 @@ class Session(param.Parameterized):
             title = title[: TITLE - len(CHANGED)] + CHANGED
         return self.preset.model_copy(update={"config": config, "title": title})
 
-    def close(self) -> None:
-        """Stop for good; for when the visitor has left."""
-        self._push.close()
-        if self._task is not None:
-            self._task.cancel()
+    def trail(self) -> list[tuple[float, float]]:
+        """The tips of the updates of the last draws under the settings on show, oldest first, its own left out."""
+        here, tips = self.timeline.current.moment, dict[int, tuple[float, float]]()
+        for event in reversed(self.timeline.events):
+            moment, tip = event.moment, self.outcome(event).tip
+            alike = moment.path == here.path and moment.config == here.config
+            if alike and tip is not None and moment.draw != here.draw:
+                tips.setdefault(moment.draw, tip)
+            if len(tips) == TRAIL:
+                break
+        return list(tips.values())[::-1]
 
     def _turned(self, *_: Any) -> None:
         """A dial has moved: show what it does, and log it once it is let go."""
@@ -166,75 +176,15 @@ class Session(param.Parameterized):
         moment = self.timeline.current.moment.next_draw()
         return self.timeline.act("draw", f"batch {moment.draw} drawn", moment)
 
-    def _root(self, event: Event) -> Event:
-        while event.kind != "preset" and event.parent is not None:
-            event = self.timeline.events[event.parent]
-        return event
-
     def _arrived(self, event: Event, work: str) -> None:
         """Turn everything to an event and show its frame."""
         self._turn_to(event)
         self._show(event.moment, work)
 
     def _turn_to(self, event: Event) -> None:
-        name, preset = self._presets[self._root(event).index]
+        name, preset = self._presets[self.timeline.root(event).index]
         self.param.update(preset_name=name, preset=preset, problems=[], logged=True)
         self.dials.load(event.moment.config)
-
-    def _show(self, moment: Moment, work: str) -> None:
-        self._start(lambda: self._shown(moment, work))
-
-    def _preview(self, moment: Moment, work: str) -> None:
-        """Show a moment while a slider is dragged: what is on its way is let through, or none ever would be."""
-        self._next = (moment, work)
-        if not self._previewing:
-            self._start(self._previews, preview=True)
-
-    def _start(self, work: Callable[[], Awaitable[None]], *, playing: bool = False, preview: bool = False) -> None:
-        """Run a computation in place of the one on its way: the latest request wins."""
-        if self._task is not None:
-            self._task.cancel()
-        self._previewing = self._preview_shown = preview
-        self.param.update(playing=playing, settled=False, failure="")
-        self._task = asyncio.get_running_loop().create_task(self._guarded(work))
-
-    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await work()
-            await self._push(lambda: self.param.update(settled=True, busy=""))
-        except GradcloudError as error:
-            await self._failed(str(error))
-        except Exception as error:
-            logger.exception("a frame could not be computed")
-            await self._failed(f"{type(error).__name__}: {error}")
-
-    async def _failed(self, why: str) -> None:
-        # A drag that goes on after this starts anew.
-        self._previewing = False
-        if self._preview_shown:
-            where = f"These settings could not be computed: {why}"
-        else:
-            event = self.timeline.current
-            self._outcomes[event.moment.key] = Outcome(failure=why)
-            where = f"Event #{event.index} ({event.label}) could not be computed: {why}"
-        await self._push(lambda: self.param.update(failure=where, playing=False, busy="", settled=True, logged=True))
-
-    async def _shown(self, moment: Moment, work: str) -> None:
-        frame = await self._fast(moment, work)
-        if not frame.complete:
-            await self._rest(moment)
-
-    async def _previews(self) -> None:
-        while self._next is not None:
-            (moment, work), self._next = self._next, None
-            try:
-                frame = await self._fast(moment, work)
-            except Exception:
-                if self._next is None:
-                    raise
-        self._previewing = False
-        if not frame.complete:
-            await self._rest(moment)
 
     async def _playing(self) -> None:
         loop = asyncio.get_running_loop()
@@ -244,7 +194,7 @@ class Session(param.Parameterized):
             await self._push(partial(self._turn_to, event))
             frame = await self._fast(event.moment, "Sampling other answers")
             try:
-                async with asyncio.timeout_at(began + PACE):
+                async with asyncio.timeout_at(began + PACE / self.speed):
                     if not frame.complete:
                         await self._rest(event.moment)
                     # Ahead of time; if it fails, that is told when it is that batch's turn.
@@ -254,26 +204,28 @@ class Session(param.Parameterized):
             except TimeoutError:
                 pass
 
-    async def _fast(self, moment: Moment, work: str) -> Frame:
-        """Show a moment's frame as soon as its picture is there, with a word if that takes long."""
-        wanted = asyncio.ensure_future(self._frames.get(moment, complete=False))
-        try:
-            done, _ = await asyncio.wait({wanted}, timeout=BLINK)
-            if not done and work:
-                await self._push(lambda: self.param.update(busy=work))
-            frame = await wanted
-        finally:
-            wanted.cancel()
-        await self._push(lambda: self._put(moment, frame))
-        return frame
+    def _came(self, moment: Moment, frame: Frame) -> None:
+        if self.frame is not None and self.frame.sites.prefix != frame.sites.prefix:
+            self.look.selected = None
+        x, y = number(frame.update.x), number(frame.update.y)
+        tip = None if x is None or y is None or x == y == 0 else (x, y)
+        self._outcomes[moment.key] = Outcome(frame.update.ratio, frame.verdict, tip)
+        self._prune()
+        self.param.trigger("logged")
 
-    async def _rest(self, moment: Moment) -> None:
-        frame = await self._frames.get(moment, complete=True)
-        await self._push(lambda: self._put(moment, frame))
+    def _lost(self, why: str) -> str:
+        event = self.timeline.current
+        self._outcomes[event.moment.key] = Outcome(failure=why)
+        self.param.trigger("logged")
+        return f"Event #{event.index} ({event.label}) could not be computed: {why}"
 
-    def _put(self, moment: Moment, frame: Frame) -> None:
-        self._outcomes[moment.key] = Outcome(frame.update.ratio, frame.verdict)
-        self.param.update(frame=frame, busy="", logged=True)
+    def _prune(self) -> None:
+        """Keep no outcome and no preset of events that the log has forgotten, looking now and then."""
+        if len(self._outcomes) > 2 * LIMIT:
+            events = self.timeline.events
+            keys, indices = {event.moment.key for event in events}, {event.index for event in events}
+            self._outcomes = {key: each for key, each in self._outcomes.items() if key in keys}
+            self._presets = {index: each for index, each in self._presets.items() if index in indices}
 
 
 def _work(shown: Frame | None, config: Config) -> str:

@@ -8,8 +8,6 @@ from pydantic import ValidationError
 from app.fields import BY_NAME, FIELDS, values
 from sim.config import MAX_ROLLOUTS, Config
 
-RADII = {"log": "logarithmic", "linear": "linear"}
-
 
 def _choice(name: str, default: str = "") -> Any:
     choices = list(BY_NAME[name].choices)
@@ -54,7 +52,6 @@ class Dials(param.Parameterized):
     delta = param.Number(default=0.001, bounds=(1e-6, 10))
     basis = _choice("basis")
 
-    radius: Any = param.Selector(default="log", objects=list(RADII), doc="how the picture draws lengths; no setting")
     config = param.ClassSelector(default=Config(), class_=Config, instantiate=False)
     note = param.String(default="")
     dragging = param.Boolean(default=False)

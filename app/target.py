@@ -16,7 +16,8 @@ import torch
 
 from app.frames import Frames
 from app.push import Push
-from app.session import BLINK, Session
+from app.session import Session
+from app.showing import BLINK
 from sim.config import Config
 from sim.errors import GradcloudError
 from sim.frame import Frame

@@ -1,33 +1,28 @@
-"""How the page looks: one palette, a type scale of three sizes, and the style sheets that every view shares."""
+"""How the page looks: a type scale of three sizes, and the style sheets that every view shares."""
 
-#: Okabe-Ito, told apart by colour-blind readers; form tells them apart as well.
-UPDATE = "#D55E00"
-RING = "#0072B2"
-INSIDE = "#009E73"
-NEAR = "#E69F00"
-PAST = UPDATE
-INK = "#1f2328"
-MUTED = "#62676d"
-CLOUD = "#7d838a"
-HAIR = "#e4e3de"
-PAPER = "#fdfdfb"
-#: The two runs of a look-ahead, one of them dashed.
-RUN_A, RUN_B = INK, "#9B4F96"
-#: What a reward and a reference imply, hatched.
-AIM = RUN_B
+from app.palette import LIGHT, THEMES
 
 #: The type scale; on a wall it grows with the page. `DRAWN` and `NAMED` are for text on the picture's canvas.
 SMALL, BODY, LARGE = "var(--small)", "var(--body)", "var(--large)"
 DRAWN, NAMED = "12px", "14px"
+# For figures that do not yet follow the theme.
+INK, MUTED, CLOUD, HAIR, PAPER = LIGHT.ink, LIGHT.muted, LIGHT.cloud, LIGHT.hair, LIGHT.paper
+UPDATE, RING, RUN_A, RUN_B = LIGHT.update, LIGHT.ring, LIGHT.ink, LIGHT.aim
 FONT = "Inter, Helvetica Neue, Segoe UI, Liberation Sans, Roboto, Arial, sans-serif"
 
 #: For the page itself: the body, and variables that every shadow root inherits.
 PAGE = f"""
 :root {{
-  --ink: {INK}; --muted: {MUTED}; --hair: {HAIR}; --paper: {PAPER}; --cloud: {CLOUD};
-  --update: {UPDATE}; --ring: {RING}; --inside: {INSIDE}; --near: {NEAR}; --past: {PAST}; --aim: {AIM};
-  --small: clamp(11.5px, 0.72vw, 15px); --body: clamp(13px, 0.82vw, 17px); --large: clamp(20px, 1.3vw, 28px);
+  {LIGHT.css()}
+  --small: calc(clamp(11.5px, 0.72vw, 15px) * var(--type)); --body: calc(clamp(13px, 0.82vw, 17px) * var(--type));
+  --large: calc(clamp(20px, 1.3vw, 28px) * var(--type));
 }}
+{
+    " ".join(
+        f":root[data-theme={name}] {{ {palette.css()} color-scheme: {'dark' if name == 'dark' else 'light'}; }}"
+        for name, palette in THEMES.items()
+    )
+}
 html, body {{ margin: 0; padding: 0; background: var(--paper); color: var(--ink); }}
 body {{ font: {BODY}/1.4 {FONT}; overflow-x: hidden; }}
 """
@@ -44,12 +39,13 @@ button {{
   border: 1px solid transparent; border-radius: 4px; background: none; padding: 3px 8px; cursor: pointer;
   white-space: nowrap;
 }}
-button:hover {{ background: #efeeea; }}
-button:disabled {{ color: #a7abaf; cursor: default; background: none; }}
+button:hover {{ background: var(--hover); }}
+button:disabled {{ color: var(--dim); cursor: default; background: none; }}
 select, input[type=number] {{
-  width: 100%; height: 26px; border: 1px solid #cfcec8; border-radius: 4px; background: #fff; padding: 0 4px;
+  width: 100%; height: 26px; border: 1px solid var(--edge); border-radius: 4px; background: var(--field);
+  padding: 0 4px;
 }}
-select:disabled, input:disabled {{ color: #9a9ea2; background: #f6f5f1; border-color: var(--hair); }}
+select:disabled, input:disabled {{ color: var(--dim); background: var(--hover); border-color: var(--hair); }}
 :focus-visible {{ outline: 2px solid var(--ring); outline-offset: 1px; }}
 .sr {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }}
 .small {{ font-size: {SMALL}; color: var(--muted); }}

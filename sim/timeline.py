@@ -2,11 +2,14 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from sim.config import Config
+
+#: Events that a log keeps.
+LIMIT = 1000
 
 Kind = Literal["preset", "control", "draw", "step", "rewind"]
 
@@ -90,26 +93,47 @@ class Event:
 
 
 class Timeline:
-    """The append-only event log; every event can be returned to, exactly."""
+    """The append-only event log; every event that it keeps can be returned to, exactly.
+
+    Beyond LIMIT events the oldest are forgotten, a preset's after all that grew out of it: what grew out of a forgotten
+    event then hangs on the one before it.
+    """
 
     def __init__(self, config: Config, label: str) -> None:
-        self._events = [Event(0, "preset", label, Moment(config), None, 0)]
         self._branches = 1
-        self._followed: set[int] = set()
+        self._begin(label, Moment(config))
 
     @property
     def events(self) -> Sequence[Event]:
-        """All events, oldest first."""
-        return tuple(self._events)
+        """The events that are kept, oldest first."""
+        return tuple(self._events.values())
 
     @property
     def current(self) -> Event:
         """The newest event."""
-        return self._events[-1]
+        return self._events[self._next - 1]
+
+    @property
+    def forgotten(self) -> int:
+        """How many events are kept no more."""
+        return self._next - len(self._events)
+
+    def event(self, index: int) -> Event:
+        """An event; IndexError says which events there are."""
+        if index not in self._events:
+            first = next(iter(self._events))
+            raise IndexError(f"event {index} does not exist; the log has events {first} to {self._next - 1}")
+        return self._events[index]
 
     def at(self, index: int) -> Moment:
         """The moment of an event; IndexError says which events there are."""
-        return self._event(index).moment
+        return self.event(index).moment
+
+    def root(self, event: Event) -> Event:
+        """The preset's event that an event grew out of; the first of a log that was cleared begins one too."""
+        while event.kind != "preset" and event.parent is not None:
+            event = self._events[event.parent]
+        return event
 
     def start(self, label: str, config: Config) -> Event:
         """Begin again from the checkpoint with a preset's settings."""
@@ -126,26 +150,50 @@ class Timeline:
 
     def rewind(self, index: int) -> Event:
         """Return to an event; what comes after it stays in the log."""
-        target = self._origin(self._event(index))
+        target = self._origin(self.event(index))
         return self._append("rewind", f"back to #{target.index}", target.moment, target.index, target.branch)
 
     def back(self) -> Event:
         """Return to the event before the current one; at the first event, to itself."""
-        parent = self._origin(self.current).parent
-        return self.rewind(0 if parent is None else parent)
+        here = self._origin(self.current)
+        return self.rewind(here.index if here.parent is None else here.parent)
+
+    def newest(self) -> Event:
+        """Return to the last thing that was done, from wherever one went back to."""
+        return self.rewind(max(event.index for event in self.events if event.kind != "rewind"))
+
+    def clear(self, label: str) -> Event:
+        """Forget all events; the current moment is the first event of a new log."""
+        self._begin(label, self.current.moment)
+        return self.current
+
+    def _begin(self, label: str, moment: Moment) -> None:
+        self._events = {0: Event(0, "preset", label, moment, None, 0)}
+        self._next = self._branches = 1
+        self._followed: set[int] = set()
 
     def _append(self, kind: Kind, label: str, moment: Moment, parent: int, branch: int) -> Event:
-        event = Event(len(self._events), kind, label, moment, parent, branch)
-        self._events.append(event)
+        event = self._events[self._next] = Event(self._next, kind, label, moment, parent, branch)
+        self._next += 1
+        if len(self._events) > LIMIT:
+            self._forget()
         return event
+
+    def _forget(self) -> None:
+        """Forget the oldest event that is not on show and that began nothing which is kept."""
+        shown = {self.current.index, self._origin(self.current).index}
+        began = {event.parent for event in self._events.values() if event.kind != "preset"}
+        index = next(
+            index for index, event in self._events.items()
+            if index not in shown and not (event.kind == "preset" and index in began)
+        )  # fmt: skip
+        gone = self._events.pop(index)
+        self._followed.discard(index)
+        for event in [event for event in self._events.values() if event.parent == index]:
+            self._events[event.index] = replace(event, parent=gone.parent)
 
     def _origin(self, event: Event) -> Event:
         """The event whose moment a rewind repeats."""
         while event.kind == "rewind" and event.parent is not None:
             event = self._events[event.parent]
         return event
-
-    def _event(self, index: int) -> Event:
-        if not 0 <= index < len(self._events):
-            raise IndexError(f"event {index} does not exist; the log has events 0 to {len(self._events) - 1}")
-        return self._events[index]

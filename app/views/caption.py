@@ -45,7 +45,7 @@ class Caption(pn.viewable.Viewer):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._pane = pn.pane.HTML(
-            pn.bind(_html, session.param.frame, session.dials.param.radius), css_classes=["caption"],
+            pn.bind(_html, session.param.frame, session.look.param.radius), css_classes=["caption"],
             stylesheets=[theme.BASE, _CSS], margin=0, name="caption",
         )  # fmt: skip
 

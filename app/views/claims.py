@@ -65,7 +65,7 @@ details {{ margin-top: 30px; border-top: 1px solid var(--hair); padding-top: 8px
 summary {{ cursor: pointer; color: var(--muted); }}
 code {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: 0.94em; }}
 [role=alert] {{ margin-top: 14px; padding: 10px 12px; border: 1px solid var(--past); border-left-width: 5px;
-  border-radius: 5px; background: #fff; }}
+  border-radius: 5px; background: var(--field); }}
 [role=alert] ul {{ margin: 6px 0 0; padding-left: 18px; }}
 @media (max-width: 760px) {{
   .claims {{ padding: 0 12px 30px; }}

@@ -8,7 +8,8 @@ from panel.custom import JSComponent
 
 from app import theme
 from app.fields import BY_NAME, FIELDS, Field, hints, idle, ladder, values
-from app.state import RADII, Dials
+from app.look import RADII, Look
+from app.state import Dials
 from app.views.messages import said
 from sim.sentences import shown
 
@@ -30,13 +31,14 @@ class Controls(JSComponent):
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
-    def __init__(self, dials: Dials, **params: Any) -> None:
-        super().__init__(fields=[_offered(each) for each in (*FIELDS, _RADIUS)], **(_standing(dials) | params))
-        self._dials = dials
-        dials.param.watch(self._follow, ["config", "note", "radius"])
+    def __init__(self, dials: Dials, look: Look, **params: Any) -> None:
+        super().__init__(fields=[_offered(each) for each in (*FIELDS, _RADIUS)], **(_standing(dials, look) | params))
+        self._dials, self._look = dials, look
+        dials.param.watch(self._follow, ["config", "note"])
+        look.param.watch(self._follow, "radius")
 
     def _follow(self, *_: Any) -> None:
-        self.param.update(**_standing(self._dials))
+        self.param.update(**_standing(self._dials, self._look))
 
     def _handle_msg(self, data: Any) -> None:
         """Turn one dial; what the browser sends is checked like any other input."""
@@ -45,17 +47,20 @@ class Controls(JSComponent):
         if each is None or done is None or "value" not in data:
             return
         try:
-            self._dials.param.update(**{each.name: data["value"], "dragging": not done})
+            if each is _RADIUS:
+                self._look.radius = data["value"]
+            else:
+                self._dials.param.update(**{each.name: data["value"], "dragging": not done})
         except ValueError:
             self._dials.param.update(dragging=False, note=_refusal(each, data["value"]))
             self.param.trigger("values")
 
 
-def _standing(dials: Dials) -> dict[str, Any]:
+def _standing(dials: Dials, look: Look) -> dict[str, Any]:
     config = dials.config
     standing = values(config)
     return {
-        "values": standing | {"radius": dials.radius},
+        "values": standing | {"radius": look.radius},
         "idle": idle(config),
         "ladders": {
             each.name: ladder(each.name, standing[each.name], config) for each in FIELDS if each.kind == "steps"

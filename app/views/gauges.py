@@ -7,6 +7,7 @@ from html import escape
 import panel as pn
 
 from app import theme
+from app.look import TOKENS
 from app.numbers import html, percent, significant
 from app.session import Session
 from sim.frame import PENDING, Frame, Reading, Undetermined, Verdict
@@ -34,10 +35,11 @@ _CSS = f"""
 }}
 .note b {{ font-weight: 500; color: var(--ink); }}
 .stale {{ opacity: 0.35; }}
+:host(.verdict-only) .readings {{ display: none; }}
 .pending {{ color: var(--muted); font-weight: 400; }}
 .rule {{
   display: none; position: absolute; right: calc(100% + 8px); top: -4px; z-index: 20; width: 270px; padding: 8px 10px;
-  background: #fff; border: 1px solid #cfcec8; border-radius: 5px; box-shadow: 0 3px 14px rgb(0 0 0 / 0.12);
+  background: var(--field); border: 1px solid var(--edge); border-radius: 5px; box-shadow: 0 3px 14px rgb(0 0 0 / 0.12);
   font-size: {theme.SMALL}; line-height: 1.45; color: var(--ink); font-weight: 400;
 }}
 .reading:hover .rule, .reading:focus .rule, .verdict:hover .rule, .verdict:focus .rule {{ display: block; }}
@@ -54,10 +56,15 @@ class Gauges(pn.viewable.Viewer):
         self._pane = pn.pane.HTML(
             pn.bind(partial(_html, session), session.param.frame, session.param.busy),
             stylesheets=[theme.BASE, _CSS], margin=0, name="gauges", sizing_mode="stretch_width",
+            css_classes=pn.bind(_classes, session.look.param.side),
         )  # fmt: skip
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._pane
+
+
+def _classes(side: str) -> list[str]:
+    return ["verdict-only"] if side == TOKENS else []
 
 
 def _html(session: Session, frame: Frame | None, _: str) -> str:
@@ -69,7 +76,7 @@ def _blank() -> str:
     word = Word("computing", PENDING.reason)
     notes = {"Update": 1, "KL of the step": 1, "Density": 2, "Bias": 1, "Concentration": 2, "Spread": 1, "Mean norm": 1}
     rows = (_reading(name, word, PENDING, *["&nbsp;"] * count) for name, count in notes.items())
-    return _verdict(_MEASURING) + "".join(rows)
+    return _verdict(_MEASURING) + f'<div class="readings">{"".join(rows)}</div>'
 
 
 def gauges(frame: Frame, stale: bool = False) -> str:

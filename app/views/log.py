@@ -48,7 +48,7 @@ class EventLog(JSComponent):
             self._follow()
             return
         index = said(data, "index", int)
-        if index is not None and 0 <= index < len(self._session.timeline.events):
+        if index is not None and any(event.index == index for event in self._session.timeline.events):
             self._session.rewind(index)
 
 

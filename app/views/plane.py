@@ -72,7 +72,7 @@ class Plane(pn.viewable.Viewer):
             pane, Caption(session), css_classes=["plane"], sizing_mode="stretch_both", stylesheets=[_STACK], margin=0
         )
         session.param.watch(self._follow, "frame")
-        session.dials.param.watch(self._follow, "radius")
+        session.look.param.watch(self._follow, "radius")
         session.param.watch(self._dim, ["busy", "frame"])
         self._follow()
 
@@ -83,7 +83,7 @@ class Plane(pn.viewable.Viewer):
         frame = self._session.frame
         if frame is None:
             return
-        radius = picture.Radius(self._session.dials.radius)
+        radius = picture.Radius(self._session.look.radius)
         self._fit(frame, radius)
         # What a frame shows does not change when its norms arrive: only they are sent then.
         shown = (frame.config, frame.step, frame.draw, self._session.timeline.current.moment.path.key, radius)

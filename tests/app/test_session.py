@@ -98,7 +98,7 @@ def test_a_drag_shows_its_way_and_is_one_event(paced_frames: Frames) -> None:
     async def scene() -> None:
         session = begun(paced_frames)
         await settled(session)
-        controls = Controls(session.dials)
+        controls = Controls(session.dials, session.look)
         for value in (0.9, 0.7, 0.5):
             controls._handle_msg({"name": "weight", "value": value, "done": False})
             frame = await settled(session)
@@ -113,7 +113,7 @@ def test_a_drag_shows_its_way_and_is_one_event(paced_frames: Frames) -> None:
 
 
 def drag(session: Session, value: float, done: bool = False) -> None:
-    Controls(session.dials)._handle_msg({"name": "weight", "value": value, "done": done})
+    Controls(session.dials, session.look)._handle_msg({"name": "weight", "value": value, "done": done})
 
 
 def test_a_drag_goes_on_after_a_failure_that_is_charged_to_no_event(paced: Paced, paced_frames: Frames) -> None:
@@ -386,7 +386,7 @@ def test_a_bad_value_from_the_browser_is_answered_in_words_and_changes_nothing(
 ) -> None:
     async def scene() -> None:
         session = begun(paced_frames)
-        Controls(session.dials)._handle_msg({"name": name, "value": value, "done": True})
+        Controls(session.dials, session.look)._handle_msg({"name": name, "value": value, "done": True})
         assert BY_NAME[name].label in session.dials.note
         assert "Dials" not in session.dials.note
         assert session.dials.config == SMALL
@@ -400,7 +400,7 @@ def test_a_long_value_from_the_browser_is_quoted_in_short(paced_frames: Frames) 
     async def scene() -> None:
         session = begun(paced_frames)
         for name in ("decay", "policy", "radius", "clip"):
-            Controls(session.dials)._handle_msg({"name": name, "value": "x" * 100_000, "done": True})
+            Controls(session.dials, session.look)._handle_msg({"name": name, "value": "x" * 100_000, "done": True})
             assert '"xxx' in session.dials.note
             assert len(session.dials.note) < 400
         session.close()
@@ -423,7 +423,8 @@ def test_a_message_of_no_known_shape_is_ignored(paced_frames: Frames, message: o
     async def scene() -> None:
         session = begun(paced_frames)
         frame = await settled(session)
-        for view in (EventLog(session), Menu(session), Player(session), Status(session), Controls(session.dials)):
+        controls = Controls(session.dials, session.look)
+        for view in (EventLog(session), Menu(session), Player(session), Status(session), controls):
             view._handle_msg(message)
         assert (session.frame, session.settled, session.problems, session.dials.note) == (frame, True, [], "")
         assert session.dials.config == SMALL

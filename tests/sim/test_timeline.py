@@ -46,6 +46,48 @@ def test_everything_is_appended_and_nothing_changes() -> None:
     assert [event.index for event in timeline.events] == list(range(len(before) + 4))
 
 
+def test_a_long_log_forgets_its_oldest_events_and_everything_kept_can_still_be_returned_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sim.timeline.LIMIT", 20)
+    timeline = played()
+    timeline.start("again", CLIPPED)
+    for _ in range(100):
+        timeline.act("draw", "draw", timeline.current.moment.next_draw())
+    timeline.rewind(90)
+    assert len(timeline.events) == 20
+    assert timeline.forgotten == 107 - 20
+    assert [event.index for event in timeline.events] == [5, *range(88, 107)]
+    assert timeline.root(timeline.current).label == "again"
+    assert timeline.at(100).draw == 95
+    with pytest.raises(IndexError, match="event 40 does not exist"):
+        timeline.rewind(40)
+    kept = {event.index for event in timeline.events}
+    assert all(event.parent in kept for event in timeline.events if event.index != 5)
+    assert timeline.newest().moment == timeline.at(105)
+    for _ in range(50):
+        timeline.back()
+    assert timeline.current.moment == timeline.at(5)
+
+
+def test_many_presets_are_forgotten_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.timeline.LIMIT", 20)
+    timeline = played()
+    for _ in range(100):
+        timeline.start("again", CLIPPED)
+    assert len(timeline.events) == 20
+
+
+def test_a_cleared_log_begins_with_what_was_on_show() -> None:
+    timeline = played()
+    moment = timeline.current.moment
+    timeline.clear("from here on")
+    assert [(event.index, event.kind, event.moment) for event in timeline.events] == [(0, "preset", moment)]
+    timeline.act("draw", "draw", moment.next_draw())
+    assert [(event.index, event.branch) for event in timeline.events] == [(0, 0), (1, 0)]
+    assert timeline.back().moment == moment
+
+
 def test_the_log_cannot_be_changed_through_what_it_hands_out() -> None:
     timeline = played()
     with pytest.raises((TypeError, AttributeError)):
