@@ -241,8 +241,8 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _site_reasons(config: Config) -> dict[str, str]:
-    """Why a column of the sites may have gaps."""
+def site_reasons(config: Config) -> dict[str, str]:
+    """Why a column of the sites may have gaps, by its name."""
     silent = "lambda is 0: no teacher speaks"
     unknown = "a label is known on data alone, not on an answer of the student's own"
     missing = silent if config.teacher.weight == 0 else unknown
@@ -264,7 +264,7 @@ def _columns(sites: Sites, config: Config) -> tuple[list[dict[str, Any]], dict[s
         values = [None] * count if column is None else column if isinstance(column, tuple) else column.tolist()
         missing = [value is None or value != value for value in values]
         if any(missing):
-            reasons[f"sites.{name}"] = _site_reasons(config)[name]
+            reasons[f"sites.{name}"] = site_reasons(config)[name]
             values = [None if gone else value for value, gone in zip(values, missing, strict=True)]
         columns[name] = values
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)], reasons
