@@ -62,6 +62,8 @@ def dashboard() -> pn.viewable.Viewable:
     """The page of the visitor who is being served."""
     document: Any = pn.state.curdoc
     document.template = theme.HEAD
+    # In the markup itself, so that no other theme is seen before the page has come to life.
+    document.template_variables["html_attrs"] = f'data-theme="{theme_asked() or "light"}"'
     name, preset, problems = asked()
     if page_asked() == "claims":
         return Claims(problems).__panel__()

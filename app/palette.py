@@ -9,7 +9,8 @@ class Palette:
     """Colours by what they stand for; `stroke` and `type` scale lines and letters.
 
     Of the marks of the picture (`cloud`, `update`, `ring`) and of the verdicts (`inside`, `near`, `past`) each also has
-    a form of its own: nothing is told by colour alone. They start from Okabe and Ito's colours.
+    a form of its own: nothing is told by colour alone. They start from Okabe and Ito's colours, moved until each
+    stands out from the paper and from each other, also for eyes that lack a kind of cone; tests hold them to that.
     """
 
     paper: str
@@ -40,19 +41,19 @@ class Palette:
 
 
 LIGHT = Palette(
-    paper="#fdfdfb", ink="#1f2328", muted="#5f646a", hair="#e4e3de", field="#ffffff", edge="#cfcec8", hover="#efeeea",
-    chosen="#eaeff4", dim="#a0a4a8", track="#cfcec8", cloud="#7d838a", update="#D55E00", ring="#0072B2",
-    inside="#009E73", near="#E69F00", past="#D55E00", aim="#9B4F96", with_update="#D55E00", against_update="#0072B2",
+    paper="#fdfdfb", ink="#1f2328", muted="#5a5f65", hair="#e0dfda", field="#ffffff", edge="#87898c", hover="#efeeea",
+    chosen="#e6edf4", dim="#85898d", track="#87898c", cloud="#7d838a", update="#C45200", ring="#0068A8",
+    inside="#007E68", near="#B48A00", past="#AE3200", aim="#9B4F96", with_update="#C45200", against_update="#0068A8",
 )  # fmt: skip
 DARK = Palette(
-    paper="#14171a", ink="#e9e7e2", muted="#a9aeb4", hair="#2b3035", field="#1d2125", edge="#4a5058", hover="#262b30",
-    chosen="#22303c", dim="#6f757b", track="#4a5058", cloud="#9096a0", update="#F5873D", ring="#56B4E9",
-    inside="#2BBF95", near="#F0C341", past="#F5873D", aim="#D58BC0", with_update="#F5873D", against_update="#56B4E9",
+    paper="#14171a", ink="#e9e7e2", muted="#aeb3b9", hair="#30363c", field="#1d2125", edge="#747b84", hover="#262b30",
+    chosen="#22303c", dim="#7d848b", track="#747b84", cloud="#8b919a", update="#F5873D", ring="#56B4E9",
+    inside="#1FA892", near="#F7DC6F", past="#F0743A", aim="#D58BC0", with_update="#F5873D", against_update="#56B4E9",
 )  # fmt: skip
 PROJECTOR = Palette(
-    paper="#ffffff", ink="#000000", muted="#3b3f44", hair="#d0d0cc", field="#ffffff", edge="#7a7d80", hover="#ececea",
-    chosen="#dfe9f2", dim="#85898d", track="#a9abad", cloud="#61666c", update="#C24E00", ring="#005A94",
-    inside="#00735A", near="#B86E00", past="#C24E00", aim="#7F3480", with_update="#C24E00", against_update="#005A94",
+    paper="#ffffff", ink="#000000", muted="#33373b", hair="#c8c8c4", field="#ffffff", edge="#62666a", hover="#ececea",
+    chosen="#dfe9f2", dim="#73777b", track="#73777b", cloud="#61666c", update="#B84A00", ring="#00528A",
+    inside="#006B58", near="#AD7A00", past="#9E2800", aim="#8B2F8A", with_update="#B84A00", against_update="#00528A",
     stroke=1.8, type=1.3,
 )  # fmt: skip
 THEMES: Mapping[str, Palette] = {"light": LIGHT, "dark": DARK, "projector": PROJECTOR}
