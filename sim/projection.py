@@ -18,6 +18,8 @@ from sim.world import CheckpointPlane
 #: Derivatives along directions; those with a name may be remembered.
 Push = Callable[[str, Params], Tensor]
 
+_RESCALED = "Adam rescales each coordinate, so the arrows and the gradients differ in length"
+
 
 def choose(
     point: Linearisation,
@@ -65,10 +67,24 @@ def readings(
 def captured_share(frame: Frame, norm_N: NDArray[np.float64]) -> Reading:
     """The share of the sites' squared length that lies in the plane."""
     if frame.config.update.optimiser == "adam":
-        return Undetermined("Adam rescales each coordinate, so the arrows and the gradients differ in length")
+        return Undetermined(_RESCALED)
     squared = float((norm_N**2).sum())
     if squared == 0:
         return NO_UPDATE
+    return float((_inside(frame) ** 2).sum()) / squared
+
+
+def length_inside(frame: Frame, site: int) -> Reading:
+    """The share of a site's length, not squared, that lies in the plane."""
+    norm_N, adam = frame.sites.norm, frame.config.update.optimiser == "adam"
+    if norm_N is None:
+        return PENDING
+    if adam or norm_N[site] == 0:
+        return Undetermined(_RESCALED if adam else "the token has no gradient")
+    return float(np.linalg.norm(_inside(frame)[site]) / norm_N[site])
+
+
+def _inside(frame: Frame) -> NDArray[np.float64]:
+    """Each site's coordinates [N, 2] on the plane's orthonormal directions, the step size taken out."""
     xy_N2 = np.stack([frame.sites.x, frame.sites.y], 1)
-    inside_N2 = xy_N2 @ np.linalg.inv(frame.config.update.step_size * frame.plane.to_units.T)
-    return float((inside_N2**2).sum()) / squared
+    return np.asarray(xy_N2 @ np.linalg.inv(frame.config.update.step_size * frame.plane.to_units.T))
