@@ -16,19 +16,20 @@ _MAX_DIGITS = 20
 _TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
-def parse_json(data: str | bytes, origin: str = "preset") -> Any:
+def parse_json(data: str | bytes, origin: str = "preset", most: int = MAX_BYTES) -> Any:
     """The value of a JSON text.
 
     Args:
         data: the text, or its bytes in UTF-8 without a byte order mark.
         origin: what the messages call the text.
+        most: bytes that it may have.
 
     Raises:
-        InvalidInput: for anything that is not JSON, and for what JSON leaves open: over MAX_BYTES or
+        InvalidInput: for anything that is not JSON, and for what JSON leaves open: over `most` bytes or
             MAX_DEPTH, keys given twice, NaN, infinity, numbers out of a float's range, whole numbers of
             over 20 digits, halves of surrogate pairs.
     """
-    text = _text(data, origin)
+    text = _text(data, origin, most)
     _check_depth(text, origin)
     decoder = json.JSONDecoder(
         object_pairs_hook=_object, parse_float=_float, parse_int=_whole, parse_constant=Unreadable
@@ -51,12 +52,12 @@ class _Repeating(dict[str, Any]):
     repeated: tuple[str, ...] = ()
 
 
-def _text(data: str | bytes, origin: str) -> str:
+def _text(data: str | bytes, origin: str, most: int) -> str:
     size = len(data)
-    if size <= MAX_BYTES and isinstance(data, str):
+    if size <= most and isinstance(data, str):
         size = len(data.encode(errors="surrogatepass"))
-    if size > MAX_BYTES:
-        raise InvalidInput([f"{origin}: over {MAX_BYTES} bytes, allowed at most {MAX_BYTES}; shorten it"])
+    if size > most:
+        raise InvalidInput([f"{origin}: over {most} bytes, allowed at most {most}; shorten it"])
     try:
         text = data.decode() if isinstance(data, bytes) else data
     except UnicodeDecodeError as error:

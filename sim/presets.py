@@ -32,7 +32,8 @@ _UNSAFE = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = ("RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI")
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """The text, which is not blank, is on one line and turns no other text round; ValueError says what is."""
     for i, character in enumerate(text):
         if unicodedata.category(character) in _UNSAFE or unicodedata.bidirectional(character) in _TURNING:
             raise ValueError(
@@ -44,9 +45,9 @@ def _printable(text: str) -> str:
     return text
 
 
-Title = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_printable)]
-Paragraph = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_printable)]
-Suggestion = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_printable)]
+Title = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(printable)]
+Paragraph = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(printable)]
+Suggestion = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(printable)]
 
 
 class Preset(Settings):
@@ -81,7 +82,7 @@ def parse_preset(data: str | bytes, origin: str = "preset") -> Preset:
     value = parse_json(data, origin)
     if not isinstance(value, dict):
         raise InvalidInput([f"{origin}: got {shown(value)}, allowed an object with {either(_keys(), 'and')}"])
-    _check_version(value)
+    check_version(value, SCHEMA_VERSION)
     try:
         return Preset.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -153,17 +154,18 @@ def _nothing(what: str, name: str) -> str:
     )
 
 
-def _check_version(value: dict[str, Any]) -> None:
-    version, this = value.get("schema_version"), f"allowed {SCHEMA_VERSION}"
+def check_version(value: dict[str, Any], now: int) -> None:
+    """Refuse a file's object unless its `schema_version` is the one that this program writes."""
+    version, this = value.get("schema_version"), f"allowed {now}"
     if "schema_version" not in value:
-        raise InvalidInput([f'schema_version: missing; add it: "schema_version": {SCHEMA_VERSION}'])
+        raise InvalidInput([f'schema_version: missing; add it: "schema_version": {now}'])
     if isinstance(version, bool) or not isinstance(version, int):
-        raise InvalidInput([f"schema_version: got {shown(version)}, {this}; write {SCHEMA_VERSION}"])
-    if version > SCHEMA_VERSION:
+        raise InvalidInput([f"schema_version: got {shown(version)}, {this}; write {now}"])
+    if version > now:
         raise InvalidInput(
             [f"schema_version: got {version}, {this}: made by a newer version of gradcloud; update this one"]
         )
-    if version < SCHEMA_VERSION:
+    if version < now:
         raise InvalidInput([f"schema_version: got {version}, {this}: there was no such version; correct it"])
 
 

@@ -73,7 +73,7 @@ def node_at(schema: Schema, path: Path) -> Schema:
     for key in path:
         inner = node.get("items", {}) if isinstance(key, int) else node.get("properties", {}).get(key, {})
         node = _resolved(inner, schema)
-    return node
+    return {**node, "items": _resolved(node["items"], schema)} if "items" in node else node
 
 
 def allowed(node: Schema) -> str:

@@ -1,15 +1,16 @@
 """Time: a moment of a run, and the append-only log of what a person did."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from sim.config import Config
 
-#: Events that a log keeps.
+#: Events that a log keeps, and characters that the label of one may have.
 LIMIT = 1000
+LABEL = 300
 
 Kind = Literal["preset", "control", "draw", "step", "rewind"]
 
@@ -27,12 +28,15 @@ class Path:
     length: int = 0
     key: str = ""
 
-    def then(self, config: Config, draw: int) -> "Path":
-        """The path with the update of one more frame taken."""
+    def then(self, config: Config, draw: int, steps: int = 1) -> "Path":
+        """The path with the update of one more frame taken, or of as many alike as there are `steps`."""
         # What only a view or a gauge reads does not change where a step leads.
         moving = config.model_dump_json(exclude={"plane", "safety"})
-        key = hashlib.sha256(f"{self.key}|{draw}|{moving}".encode()).hexdigest()
-        return Path(self, config, draw, self.length + 1, key)
+        path = self
+        for _ in range(steps):
+            key = hashlib.sha256(f"{path.key}|{draw}|{moving}".encode()).hexdigest()
+            path = Path(path, config, draw, path.length + 1, key)
+        return path
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Path) and self.key == other.key
@@ -96,12 +100,24 @@ class Timeline:
     """The append-only event log; every event that it keeps can be returned to, exactly.
 
     Beyond LIMIT events the oldest are forgotten, a preset's after all that grew out of it: what grew out of a forgotten
-    event then hangs on the one before it.
+    event then hangs on the one before it, and the returns to it are forgotten with it. A label over LABEL characters
+    is cut.
     """
 
     def __init__(self, config: Config, label: str) -> None:
         self._branches = 1
         self._begin(label, Moment(config))
+
+    @classmethod
+    def restored(cls, events: Sequence[Event], branches: int, followed: Iterable[int]) -> "Timeline":
+        """The log that consists of these events, oldest first, with the other two as the properties below gave them.
+
+        The first is a preset's. Each other one that is not a preset's has as its parent an earlier one, no rewind.
+        """
+        timeline = cls(events[0].moment.config, events[0].label)
+        timeline._events = {event.index: event for event in events}
+        timeline._next, timeline._branches, timeline._followed = events[-1].index + 1, branches, set(followed)
+        return timeline
 
     @property
     def events(self) -> Sequence[Event]:
@@ -112,6 +128,16 @@ class Timeline:
     def current(self) -> Event:
         """The newest event."""
         return self._events[self._next - 1]
+
+    @property
+    def branches(self) -> int:
+        """How many branches there have been: the number of the next."""
+        return self._branches
+
+    @property
+    def followed(self) -> frozenset[int]:
+        """The events that something was done from, by index, what came of it forgotten or not."""
+        return frozenset(self._followed)
 
     @property
     def forgotten(self) -> int:
@@ -168,12 +194,12 @@ class Timeline:
         return self.current
 
     def _begin(self, label: str, moment: Moment) -> None:
-        self._events = {0: Event(0, "preset", label, moment, None, 0)}
+        self._events = {0: Event(0, "preset", _cut(label), moment, None, 0)}
         self._next = self._branches = 1
         self._followed: set[int] = set()
 
     def _append(self, kind: Kind, label: str, moment: Moment, parent: int, branch: int) -> Event:
-        event = self._events[self._next] = Event(self._next, kind, label, moment, parent, branch)
+        event = self._events[self._next] = Event(self._next, kind, _cut(label), moment, parent, branch)
         self._next += 1
         if len(self._events) > LIMIT:
             self._forget()
@@ -190,10 +216,18 @@ class Timeline:
         gone = self._events.pop(index)
         self._followed.discard(index)
         for event in [event for event in self._events.values() if event.parent == index]:
-            self._events[event.index] = replace(event, parent=gone.parent)
+            if event.kind == "rewind":
+                # It would return to the parent of what is gone, which is another moment than its own.
+                del self._events[event.index]
+            else:
+                self._events[event.index] = replace(event, parent=gone.parent)
 
     def _origin(self, event: Event) -> Event:
         """The event whose moment a rewind repeats."""
         while event.kind == "rewind" and event.parent is not None:
             event = self._events[event.parent]
         return event
+
+
+def _cut(label: str) -> str:
+    return label if len(label) <= LABEL else label[: LABEL - 1] + "…"

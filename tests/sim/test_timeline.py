@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from sim.config import Clip, Config, Plane, Reward, Safety, Source, Teacher, Update
-from sim.timeline import Moment, Path, Timeline
+from sim.timeline import LABEL, Moment, Path, Timeline
 
 CONFIG = Config()
 CLIPPED = Config(clip=Clip(on=True))
@@ -68,6 +68,23 @@ def test_a_long_log_forgets_its_oldest_events_and_everything_kept_can_still_be_r
     for _ in range(50):
         timeline.back()
     assert timeline.current.moment == timeline.at(5)
+
+
+def test_a_return_is_forgotten_with_what_it_returned_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.timeline.LIMIT", 20)
+    timeline = played()
+    timeline.rewind(1)
+    for _ in range(15):
+        timeline.act("draw", "draw", timeline.current.moment.next_draw())
+    assert [event.index for event in timeline.events] == [0, 2, 3, 4, *range(6, 21)]
+    for event in timeline.events:
+        assert timeline.rewind(event.index).moment == event.moment
+
+
+def test_a_long_label_is_cut() -> None:
+    timeline = Timeline(CONFIG, "x" * 1000)
+    assert len(timeline.current.label) == LABEL
+    assert timeline.act("draw", "y" * LABEL, Moment(CONFIG)).label == "y" * LABEL
 
 
 def test_many_presets_are_forgotten_too(monkeypatch: pytest.MonkeyPatch) -> None:
