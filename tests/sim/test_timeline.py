@@ -77,8 +77,13 @@ def test_a_return_is_forgotten_with_what_it_returned_to(monkeypatch: pytest.Monk
     for _ in range(15):
         timeline.act("draw", "draw", timeline.current.moment.next_draw())
     assert [event.index for event in timeline.events] == [0, 2, 3, 4, *range(6, 21)]
-    for event in timeline.events:
-        assert timeline.rewind(event.index).moment == event.moment
+    for i in range(60):
+        timeline.rewind(timeline.events[i % 7].index)
+        timeline.act("draw", "draw", timeline.current.moment.next_draw())
+        for event in timeline.events:
+            if event.kind == "rewind":
+                assert event.parent is not None
+                assert timeline.at(event.parent) == event.moment
 
 
 def test_a_long_label_is_cut() -> None:
