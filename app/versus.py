@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.numbers import percent, significant
+from sim.config import Config
 from sim.frame import PENDING, Frame, Reading, Undetermined
 from sim.words import words
 
@@ -124,9 +125,8 @@ def answers(frame: Frame, first: Frame) -> str:
     return f"others: another student, since step {frame.step}" if frame.step else "others"
 
 
-def _continues(config: object) -> bool:
-    teacher = getattr(config, "teacher")
-    return bool(teacher.divergence == "continuation" and teacher.weight > 0)
+def _continues(config: Config) -> bool:
+    return config.teacher.divergence == "continuation" and config.teacher.weight > 0
 
 
 def _answers(first: Frame | None) -> Callable[[Column], Value]:

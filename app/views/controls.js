@@ -125,6 +125,6 @@ export function render({model}) {
   const note = element("p", {class: "note", role: "status"})
   model.on(["values", "idle", "hints", "note"], refresh)
   refresh()
-  const box = element("div", {class: "dials"}, main, note, more)
+  const box = element("div", {class: "dials"}, main, note, ...(groups.length ? [more] : []))
   return box
 }

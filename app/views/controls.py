@@ -1,5 +1,6 @@
 """The dials: every setting as a control, the everyday ones in sight and the rest under "more"."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,13 @@ _RADIUS = Field("radius", "", "Lengths", "choice", "How the picture draws length
 
 
 class Controls(JSComponent):
-    """The controls of a visitor's dials."""
+    """The controls of a visitor's dials.
+
+    Args:
+        dials: what they turn.
+        look: whose scale one of them turns too.
+        offered: the names of those that are offered; by default all.
+    """
 
     fields = param.List(default=[])
     values = param.Dict(default={})
@@ -31,9 +38,10 @@ class Controls(JSComponent):
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
-    def __init__(self, dials: Dials, look: Look, **params: Any) -> None:
-        super().__init__(fields=[_offered(each) for each in (*FIELDS, _RADIUS)], **(_standing(dials, look) | params))
-        self._dials, self._look = dials, look
+    def __init__(self, dials: Dials, look: Look, offered: Sequence[str] | None = None, **params: Any) -> None:
+        fields = [each for each in (*FIELDS, _RADIUS) if offered is None or each.name in offered]
+        super().__init__(fields=[_offered(each) for each in fields], **(_standing(dials, look) | params))
+        self._dials, self._look, self._names = dials, look, {each.name for each in fields}
         dials.param.watch(self._follow, ["config", "note"])
         look.param.watch(self._follow, "radius")
 
@@ -44,7 +52,7 @@ class Controls(JSComponent):
         """Turn one dial; what the browser sends is checked like any other input."""
         name, done = said(data, "name", str), said(data, "done", bool)
         each = _RADIUS if name == _RADIUS.name else BY_NAME.get(name or "")
-        if each is None or done is None or "value" not in data:
+        if each is None or each.name not in self._names or done is None or "value" not in data:
             return
         try:
             if each is _RADIUS:
