@@ -17,6 +17,7 @@ from app.state import Dials
 from sim.config import Config
 from sim.frame import Frame, Reading, Verdict
 from sim.presets import Preset
+from sim.session_file import Kept, dumps_session
 from sim.timeline import LIMIT, Event, Moment, Timeline
 
 #: The preset that the page opens with.
@@ -59,6 +60,7 @@ class Session(Showing):
     problems = param.List(default=[], item_type=str, doc="what was wrong with an input, a line each")
     speed: Any = param.Selector(default=1, objects=list(SPEEDS), doc="how fast it plays")
     logged = param.Event(doc="the log, or what it says of an event, has changed")
+    anew = param.Event(doc="all begins anew: a view gives up what it has of its own, as a zoom")
 
     def __init__(
         self, frames: Frames, preset: Preset, name: str | None = None, document: Any = None, look: Look | None = None
@@ -110,8 +112,10 @@ class Session(Showing):
         self._arrived(self.timeline.newest(), "Going forward")
 
     def reset(self) -> None:
-        """Begin this preset anew, its settings and the checkpoint; the log goes on."""
+        """Begin this preset anew, its settings and the checkpoint, with nothing picked out; the log goes on."""
+        self.look.selected = None
         self.open(self.preset, self.preset_name)
+        self.param.trigger("anew")
 
     def clear(self) -> None:
         """Empty the log; what is on show stays, as the first event of a new one."""
@@ -123,6 +127,19 @@ class Session(Showing):
     def rewind(self, index: int) -> None:
         """Return to an event, exactly."""
         self._arrived(self.timeline.rewind(index), "Going back")
+
+    def kept(self) -> str:
+        """The session as text that `restore` takes, once it was parsed; InvalidInput if it is too long for a file."""
+        return dumps_session(self.timeline, self._presets)
+
+    def restore(self, kept: Kept) -> None:
+        """Take a session up where it was left; what the process still has of its frames, the log says at once."""
+        self.timeline, self._presets, self._outcomes = kept.timeline, dict(kept.presets), {}
+        for moment in {event.moment.key: event.moment for event in self.timeline.events}.values():
+            frame = self._frames.known(moment, complete=False)
+            if frame is not None:
+                self._outcomes[moment.key] = _outcome(frame)
+        self._arrived(self.timeline.current, "Coming back")
 
     def play(self) -> None:
         """Draw batch after batch, each when the one before it has been seen, until paused."""
@@ -207,9 +224,7 @@ class Session(Showing):
     def _came(self, moment: Moment, frame: Frame) -> None:
         if self.frame is not None and self.frame.sites.prefix != frame.sites.prefix:
             self.look.selected = None
-        x, y = number(frame.update.x), number(frame.update.y)
-        tip = None if x is None or y is None or x == y == 0 else (x, y)
-        self._outcomes[moment.key] = Outcome(frame.update.ratio, frame.verdict, tip)
+        self._outcomes[moment.key] = _outcome(frame)
         self._prune()
         self.param.trigger("logged")
 
@@ -221,11 +236,17 @@ class Session(Showing):
 
     def _prune(self) -> None:
         """Keep no outcome and no preset of events that the log has forgotten, looking now and then."""
-        if len(self._outcomes) > 2 * LIMIT:
+        if max(len(self._outcomes), len(self._presets)) > 2 * LIMIT:
             events = self.timeline.events
             keys, indices = {event.moment.key for event in events}, {event.index for event in events}
             self._outcomes = {key: each for key, each in self._outcomes.items() if key in keys}
             self._presets = {index: each for index, each in self._presets.items() if index in indices}
+
+
+def _outcome(frame: Frame) -> Outcome:
+    x, y = number(frame.update.x), number(frame.update.y)
+    tip = None if x is None or y is None or x == y == 0 else (x, y)
+    return Outcome(frame.update.ratio, frame.verdict, tip)
 
 
 def _work(shown: Frame | None, config: Config) -> str:

@@ -1,0 +1,119 @@
+// Keeps what was done in this tab's storage, gives it back after a reload, comes back by a reload when the connection
+// is lost, and tells when nobody can see the page.
+
+const NAME = "gradcloud "
+// Milliseconds that the page stays blank at most, so that it shows no other picture before the one it comes back to.
+const BLANK = 2000
+const FIRST_WAIT = 500, LONGEST_WAIT = 5000
+
+// The address without what only says how the page looks.
+function key() {
+  const query = new URLSearchParams(location.search)
+  query.delete("theme")
+  query.sort()
+  return `${NAME}${location.pathname}?${query}`
+}
+
+// A tab that may store nothing keeps nothing.
+function read(name) {
+  try { return sessionStorage.getItem(name) } catch { return null }
+}
+function remove(name) {
+  try { sessionStorage.removeItem(name) } catch { /* nothing was stored */ }
+}
+function write(name, text) {
+  try {
+    sessionStorage.setItem(name, text)
+  } catch {
+    try {
+      // Full: what other addresses had in this tab gives way.
+      for (const each of Object.keys(sessionStorage)) if (each.startsWith(NAME)) sessionStorage.removeItem(each)
+      sessionStorage.setItem(name, text)
+    } catch { /* see above */ }
+  }
+}
+
+function sleep(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+function seen() {
+  return new Promise((resolve) => {
+    if (!document.hidden) resolve()
+    else document.addEventListener("visibilitychange", () => resolve(seen()), {once: true})
+  })
+}
+// A file that the server has at hand: asking for the page would make a session each time.
+function probe() {
+  const scripts = [...document.querySelectorAll("script[src]")].map((script) => script.src)
+  return scripts.find((source) => source.startsWith(location.origin)) ?? location.href
+}
+async function comeBack() {
+  const asked = probe()
+  for (let wait = FIRST_WAIT; ; wait = Math.min(1.5 * wait, LONGEST_WAIT)) {
+    // Not all of a hall at once, and nobody who does not look.
+    await sleep(wait * (0.75 + Math.random() / 2))
+    await seen()
+    try {
+      if ((await fetch(asked, {method: "HEAD", cache: "no-store"})).ok) break
+    } catch { /* not yet */ }
+  }
+  location.reload()
+}
+
+export function render({model}) {
+  const notice = document.createElement("div")
+  notice.className = "lost"
+  notice.setAttribute("role", "alert")
+
+  const came = performance.getEntriesByType("navigation")[0]?.type
+  const returns = came === "reload" || came === "back_forward"
+  let name = key()
+  const kept = returns ? read(name) : null
+  if (!returns) remove(name)
+  if (kept !== null) {
+    const page = document.documentElement.style
+    const show = () => { page.visibility = "" }
+    page.visibility = "hidden"
+    setTimeout(show, BLANK)
+    // The canvas is drawn a frame after its data came.
+    model.on("back", () => requestAnimationFrame(() => requestAnimationFrame(show)))
+  }
+
+  // The address follows the preset, and what is kept follows the address.
+  const follow = () => {
+    if (key() === name) return
+    const text = read(name)
+    remove(name)
+    name = key()
+    if (text !== null) write(name, text)
+  }
+  model.on("msg:custom", ({text}) => {
+    follow()
+    if (text) write(name, text)
+    else remove(name)
+  })
+
+  let lost = false
+  const lose = () => {
+    if (lost) return
+    lost = true
+    notice.textContent = "connection lost; coming back"
+    notice.classList.add("shown")
+    comeBack()
+  }
+  model.document.on_event("connection_lost", lose)
+
+  const look = () => { if (!lost) model.send_msg({hidden: document.hidden}) }
+  const resume = (event) => { if (event.persisted) location.reload() }
+  document.addEventListener("visibilitychange", look)
+  addEventListener("pagehide", follow)
+  addEventListener("pageshow", resume)
+  model.on("remove", () => {
+    document.removeEventListener("visibilitychange", look)
+    removeEventListener("pagehide", follow)
+    removeEventListener("pageshow", resume)
+  })
+
+  model.send_msg({ready: true, hidden: document.hidden, ...(kept === null ? {} : {kept})})
+  return notice
+}
