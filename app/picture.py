@@ -17,8 +17,6 @@ MOST = 2000
 NAMED = 3
 #: Arrows whose length before the clip is drawn too.
 MOST_UNCLIPPED = 60
-#: Half the width in pixels that the picture usually has, and the height of a line of text in it.
-PIXELS, LINE = 320, 16
 #: Words of the prefix that the hover shows.
 CONTEXT = 12
 #: Stands for a number that is not known: Bokeh writes a NaN before any formatter sees it.
@@ -67,9 +65,8 @@ def arrows(frame: Frame, radius: Radius) -> Columns:
     sites, kept = frame.sites, order(frame)
     x, y = radius.points(sites.x[kept], sites.y[kept])
     named = np.arange(len(kept)) >= len(kept) - NAMED
-    return {
-        "x": x.astype(np.float32),
-        "y": y.astype(np.float32),
+    return columns(x, y) | {
+        "site": kept.astype(np.int32),
         "alpha": np.where(named, 1.0, 0.34).astype(np.float32),
         "width": np.where(named, 1.6, 1.0).astype(np.float32),
         "token": [spoken(sites.text[i]) for i in kept],
@@ -94,26 +91,19 @@ def norms(frame: Frame) -> NDArray[np.float32]:
     return np.full(len(kept), MISSING, np.float32) if norm is None else _known(norm[kept])
 
 
-def words(frame: Frame, radius: Radius, half: float) -> Columns:
-    """The strongest arrows' words, beyond their tips and clear of each other on a picture of usual size."""
-    kept = order(frame)[-NAMED:][::-1]
-    x, y = radius.points(frame.sites.x[kept], frame.sites.y[kept])
-    across, down = x * PIXELS / half, -y * PIXELS / half
-    offsets: list[float] = []
-    for i in range(len(kept)):
-        taken = sorted(down[j] + offsets[j] for j in range(i) if abs(across[i] - across[j]) < 60)
-        offset = 0.0
-        for each in taken:
-            if abs(down[i] + offset - each) < LINE:
-                offset = each + LINE - down[i]
-        offsets.append(float(offset))
-    return {
-        "x": x.astype(np.float32),
-        "y": y.astype(np.float32),
+def words(frame: Frame, radius: Radius, selected: int | None = None, count: int = NAMED) -> Columns:
+    """The words of the arrow that is picked out and of the strongest, the most important first.
+
+    Where they stand beside their tips is for the browser to say, which knows how large the picture is.
+    """
+    drawn = order(frame)[::-1]
+    first = drawn[drawn == selected]
+    kept = np.concatenate([first, drawn[:count][drawn[:count] != selected]])
+    return columns(*radius.points(frame.sites.x[kept], frame.sites.y[kept])) | {
         "text": [pull(frame, i) for i in kept],
-        "align": ["left" if each >= 0 else "right" for each in x],
-        "dx": [8.0 if each >= 0 else -8.0 for each in x],
-        "dy": offsets,
+        "align": ["left"] * len(kept),
+        "dx": [8.0] * len(kept),
+        "dy": [0.0] * len(kept),
     }
 
 
@@ -126,68 +116,6 @@ def unclipped(frame: Frame, radius: Radius) -> Columns:
     x0, y0 = radius.points(sites.x[kept], sites.y[kept])
     x1, y1 = radius.points(sites.unclipped_x[kept], sites.unclipped_y[kept])
     return {name: each.astype(np.float32) for name, each in (("x0", x0), ("y0", y0), ("x1", x1), ("y1", y1))}
-
-
-def update(frame: Frame, radius: Radius) -> Columns:
-    """The averaged update's tip in the plane; empty where there is none."""
-    x, y = number(frame.update.x), number(frame.update.y)
-    if x is None or y is None or np.hypot(x, y) == 0:
-        return {"x": [], "y": []}
-    return _columns(*radius.points(np.array([x]), np.array([y])))
-
-
-def head(frame: Frame, radius: Radius, half: float) -> float:
-    """The size in pixels of the update's arrow head; no longer than a short arrow itself."""
-    tip = update(frame, radius)
-    length = float(np.hypot(tip["x"], tip["y"]).max(initial=0)) * PIXELS / half
-    return min(16.0, max(7.0, 0.8 * length))
-
-
-def whole(frame: Frame, radius: Radius) -> Columns:
-    """Where the update would end if all of it lay in the plane: its ratio to the safe radius, along its direction.
-
-    The mark lies beyond the ring exactly when the ratio is over 1: the rim in that direction is ratio 1.
-    """
-    x, y, ratio = number(frame.update.x), number(frame.update.y), number(frame.update.ratio)
-    if x is None or y is None or ratio is None or np.hypot(x, y) == 0:
-        return {"x0": [], "y0": [], "x": [], "y": []}
-    rim = np.linalg.norm(np.linalg.solve(frame.plane.safe_ellipse, np.array([x, y])))
-    tip = radius.points(np.array([x]), np.array([y]))
-    end = radius.points(np.array([ratio * x / rim]), np.array([ratio * y / rim]))
-    return {"x0": tip[0].astype(np.float32), "y0": tip[1].astype(np.float32)} | _columns(*end)
-
-
-def ring(frame: Frame, radius: Radius) -> Columns:
-    """The rim of the safe region, as a closed line."""
-    angle = np.linspace(0, 2 * np.pi, 181)
-    x, y = frame.plane.safe_ellipse @ np.stack([np.cos(angle), np.sin(angle)])
-    return _columns(*radius.points(x, y))
-
-
-def scale(radius: Radius, half: float) -> Columns:
-    """Circles of the radius's scale with their lengths in safe radii."""
-    marks = radius.marks(half)
-    drawn = radius.lengths(np.array(marks)).astype(np.float32)
-    return {"r": drawn, "y": -drawn, "text": [f"{mark:g}" for mark in marks]}
-
-
-def reach(frame: Frame, radius: Radius) -> float:
-    """How far a picture must reach from its centre to show what matters: the ring and the update, whole.
-
-    The logarithmic one shows every arrow as well; the linear one lets the longest run out of the picture.
-    """
-    ends = [ring(frame, radius), whole(frame, radius), update(frame, radius)]
-    least = 1.15 if radius.kind == "linear" else 1.75
-    if radius.kind == "log":
-        ends.append(dict(zip("xy", radius.points(frame.sites.x, frame.sites.y), strict=True)))
-    far = max(float(np.hypot(end["x"], end["y"]).max(initial=0)) for end in ends)
-    return max(least, far * (1.25 if radius.kind == "linear" else 1.28))
-
-
-def must_reach(frame: Frame, radius: Radius) -> float:
-    """How far a picture must reach at least, so that the update and its mark are never out of sight."""
-    ends = (whole(frame, radius), update(frame, radius), ring(frame, radius))
-    return max(float(np.hypot(end["x"], end["y"]).max(initial=0)) for end in ends)
 
 
 def number(value: Reading) -> float | None:
@@ -215,5 +143,6 @@ def _known(values: Floats) -> NDArray[np.float32]:
     return np.where(np.isnan(values), MISSING, values).astype(np.float32)
 
 
-def _columns(x: Floats, y: Floats) -> Columns:
+def columns(x: Floats, y: Floats) -> Columns:
+    """Points as columns."""
     return {"x": x.astype(np.float32), "y": y.astype(np.float32)}

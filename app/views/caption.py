@@ -1,5 +1,6 @@
 """The caption of the picture: what is what, how much is shown, and how much of it the plane holds."""
 
+from functools import partial
 from html import escape
 
 import panel as pn
@@ -16,7 +17,7 @@ _AXES = {
 }
 _CSS = f"""
 .frame {{ position: absolute; inset: 0; font-size: {theme.SMALL}; line-height: 1.5; color: var(--muted); }}
-.frame > div {{ position: absolute; padding: 1px 5px; background: rgb(253 253 251 / 0.82); }}
+.frame > div {{ position: absolute; padding: 1px 5px; background: color-mix(in srgb, var(--paper) 82%, transparent); }}
 .key {{ left: 0; top: 4px; border-radius: 4px; }} .key div {{ display: flex; align-items: center; gap: 7px; }}
 .shown {{ left: 0; bottom: 2px; }} .held {{ right: 0; bottom: 2px; text-align: right; }}
 .x {{ right: 0; top: calc(50% + 2px); }} .y {{ left: calc(50% + 4px); top: 0; }}
@@ -42,10 +43,10 @@ _KEY = (
 class Caption(pn.viewable.Viewer):
     """Words over the picture's corners."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, compact: bool = False) -> None:
         super().__init__()
         self._pane = pn.pane.HTML(
-            pn.bind(_html, session.param.frame, session.look.param.radius), css_classes=["caption"],
+            pn.bind(partial(_html, compact), session.param.frame, session.look.param.radius), css_classes=["caption"],
             stylesheets=[theme.BASE, _CSS], margin=0, name="caption",
         )  # fmt: skip
 
@@ -53,24 +54,47 @@ class Caption(pn.viewable.Viewer):
         return self._pane
 
 
-def _html(frame: Frame | None, radius: str) -> str:
-    return "" if frame is None else caption(frame, radius)
+def _html(compact: bool, frame: Frame | None, radius: str) -> str:
+    if frame is None:
+        return ""
+    return short(frame) if compact else caption(frame, radius)
+
+
+def short(frame: Frame) -> str:
+    """The caption of a frame that is one of several, as HTML."""
+    silent = f'<div class="silent">{escape(frame.verdict.rule)}</div>' if not len(picture.order(frame)) else ""
+    return (
+        f'<div class="frame"><div class="shown">{_count(frame)}</div>'
+        f'<div class="held">plane holds {_share(frame.plane.captured_share)}</div>{silent}</div>'
+    )
+
+
+def key(clipped: bool) -> str:
+    """What each mark stands for, as HTML; the clip's only where it changed some arrow."""
+    return "".join(
+        f'<div><svg width="27" height="12" aria-hidden="true">{form}</svg>{words}</div>'
+        for name, words, form in _KEY
+        if clipped or name != "unclipped"
+    )
+
+
+def axes(basis: str) -> tuple[str, str]:
+    """What the axes of a plane are, with an arrow each: to the right, and up."""
+    return _AXES[basis]
+
+
+def lengths(radius: str) -> str:
+    """How lengths are drawn."""
+    return f"lengths drawn {'logarithmically' if radius == 'log' else 'in proportion'}, in safe radii"
 
 
 def caption(frame: Frame, radius: str) -> str:
     """The caption of a frame, as HTML."""
     right, up = _AXES[frame.plane.basis]
-    clipped = bool(frame.sites.clipped.any())
-    key = "".join(
-        f'<div><svg width="27" height="12" aria-hidden="true">{form}</svg>{words}</div>'
-        for name, words, form in _KEY
-        if clipped or name != "unclipped"
-    )
-    scale = "lengths drawn logarithmically" if radius == "log" else "lengths drawn in proportion"
     silent = f'<div class="silent">{escape(frame.verdict.rule)}</div>' if not len(picture.order(frame)) else ""
     return (
-        f'<div class="frame"><div class="key">{key}</div>'
-        f'<div class="shown">{_count(frame)}<br>{scale}, in safe radii</div>'
+        f'<div class="frame"><div class="key">{key(bool(frame.sites.clipped.any()))}</div>'
+        f'<div class="shown">{_count(frame)}<br>{lengths(radius)}</div>'
         f'<div class="held">this plane holds {_share(frame.plane.captured_share)} of the arrows <br>'
         f"and {_share(frame.plane.update_share)} of the update</div>"
         f'<div class="x">{right}</div><div class="y">{up}</div>{silent}</div>'

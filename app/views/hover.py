@@ -7,12 +7,13 @@ from bokeh.models import CustomJSHover, HoverTool
 from app import theme
 from app.picture import MISSING
 
-_DIM = f'style="color:{theme.MUTED}; padding-right:14px"'
+_DIM = 'style="color:var(--muted); padding-right:14px"'
 _OTHER = 'style="display:@other"'
 _HTML = f"""
-<div style="max-width:300px; font:12px/1.4 {theme.FONT}; color:{theme.INK}">
+<div style="max-width:320px; margin:-6px; padding:7px 10px; font:{theme.SMALL}/1.45 {theme.FONT}; color:var(--ink);
+  background:var(--field); border:1px solid var(--edge); border-radius:5px">
   <div {_DIM}>@before</div>
-  <div style="font-size:15px; font-weight:600; margin:1px 0 4px">@token</div>
+  <div style="font-size:{theme.BODY}; font-weight:600; margin:1px 0 4px">@token</div>
   <table style="border-spacing:0; font-variant-numeric:tabular-nums">
     <tr><td {_DIM}>student gives “@token”</td><td>@student{{custom}}</td></tr>
     <tr><td {_DIM}>teacher gives “@token”</td><td>@teacher{{custom}}</td></tr>
@@ -42,7 +43,15 @@ return written.replace("-", "−")
 def hover(tips: Any) -> HoverTool:
     """The hover on the arrows' tips."""
     formatters: Any = {f"@{name}": CustomJSHover(code=_code(name)) for name in _NUMBERS}
-    return HoverTool(renderers=[tips], tooltips=_HTML, formatters=formatters, limit=1, name="hover")
+    return HoverTool(
+        renderers=[tips],
+        tooltips=_HTML,
+        formatters=formatters,
+        limit=1,
+        show_arrow=False,
+        sort_by=[("length", "descending")],
+        name="hover",
+    )
 
 
 def _code(column: str) -> str:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app import picture
+from app import marks, picture
 from app.numbers import html, percent, significant
 from app.picture import Radius
 from app.views.caption import caption
@@ -59,12 +59,21 @@ def test_exact_zeros_are_not_drawn_and_the_strongest_are_kept(monkeypatch: pytes
     assert f"2 of {len(frame.sites.text):,} arrows shown" in caption(frame, "log")
 
 
-def test_the_strongest_arrows_carry_their_words_clear_of_each_other() -> None:
-    frame = with_tips([5, 5, 5, 1], [0, 0.01, -0.01, 1])
-    named = picture.words(frame, Radius("linear"), 6.0)
-    assert len(named["text"]) == 3
-    lines = sorted(-y * picture.PIXELS / 6 + dy for y, dy in zip(named["y"], named["dy"], strict=True))
-    assert min(np.diff(lines)) >= picture.LINE - 1
+def test_the_words_are_of_the_arrow_that_is_picked_out_and_of_the_strongest_in_that_order() -> None:
+    frame = with_tips([5, 4, 3, 2, 1], [0, 0, 0, 0, 0])
+    x = [5.0, 4.0, 3.0]
+    assert picture.words(frame, Radius("linear"))["x"].tolist() == x
+    assert picture.words(frame, Radius("linear"), selected=4)["x"].tolist() == [1.0, *x]
+    assert picture.words(frame, Radius("linear"), selected=1)["x"].tolist() == [4.0, 5.0, 3.0]
+    assert picture.words(frame, Radius("linear"), count=1)["x"].tolist() == [5.0]
+
+
+def test_an_arrow_that_is_exactly_zero_is_not_picked_out() -> None:
+    frame = with_tips([5], [0])
+    assert marks.selected(frame, Radius("linear"), 0)["x"].tolist() == [5.0]
+    for site in (1, None, len(frame.sites.text), -1):
+        assert marks.selected(frame, Radius("linear"), site) == {"x": [], "y": [], "text": []}
+    assert len(picture.words(frame, Radius("linear"), selected=1)["text"]) == 1
 
 
 def test_the_whole_length_lies_beyond_the_ring_exactly_when_the_ratio_is_over_one() -> None:
@@ -73,7 +82,7 @@ def test_the_whole_length_lies_beyond_the_ring_exactly_when_the_ratio_is_over_on
     for ratio in (0.9, 1.1):
         update = replace(frame.update, x=0.2, y=0.1, ratio=ratio)
         bent = replace(frame, update=update, plane=replace(frame.plane, safe_ellipse=ellipse))
-        mark = picture.whole(bent, Radius("linear"))
+        mark = marks.whole(bent, Radius("linear"))
         back = np.linalg.solve(ellipse, [mark["x"][0], mark["y"][0]])
         assert np.linalg.norm(back) == pytest.approx(ratio, rel=1e-6)
 
@@ -84,22 +93,22 @@ def test_arrows_update_and_ring_share_one_scale() -> None:
     frame = replace(frame, plane=replace(frame.plane, safe_ellipse=np.eye(2)))
     for radius in (Radius("log"), Radius("linear")):
         assert picture.arrows(frame, radius)["x"][-1] == pytest.approx(1)
-        assert picture.update(frame, radius)["x"][0] == pytest.approx(1)
-        ring = picture.ring(frame, radius)
+        assert marks.update(frame, radius)["x"][0] == pytest.approx(1)
+        ring = marks.ring(frame, radius)
         assert np.hypot(ring["x"], ring["y"]) == pytest.approx(1)
 
 
 def test_an_update_that_is_undetermined_is_not_drawn() -> None:
     none = Undetermined("every reward is equal")
     frame = replace(sample(), update=replace(sample().update, x=none, y=none, ratio=none))
-    assert picture.update(frame, Radius("log")) == {"x": [], "y": []}
-    assert picture.whole(frame, Radius("log"))["x"] == []
+    assert marks.update(frame, Radius("log")) == {"x": [], "y": []}
+    assert marks.whole(frame, Radius("log"))["x"] == []
 
 
 def test_the_picture_reaches_to_the_ring_and_to_the_whole_update() -> None:
     frame = replace(sample(), update=replace(sample().update, x=1.0, y=0.0, ratio=50.0))
     for kind in ("log", "linear"):
-        assert picture.reach(frame, Radius(kind)) > picture.must_reach(frame, Radius(kind)) > 1
+        assert marks.reach(frame, Radius(kind)) > marks.must_reach(frame, Radius(kind)) > 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,79 @@
+"""What is drawn over the cloud: the update, the ring, what is picked out, and how far the picture reaches for them."""
+
+import numpy as np
+
+from app.picture import Columns, Radius, columns, number, pull
+from sim.frame import Frame
+
+#: Half the width in pixels that the picture usually has.
+PIXELS = 320
+
+
+def update(frame: Frame, radius: Radius) -> Columns:
+    """The averaged update's tip in the plane; empty where there is none."""
+    x, y = number(frame.update.x), number(frame.update.y)
+    if x is None or y is None or np.hypot(x, y) == 0:
+        return {"x": [], "y": []}
+    return columns(*radius.points(np.array([x]), np.array([y])))
+
+
+def head(frame: Frame, radius: Radius, half: float) -> float:
+    """The size in pixels of the update's arrow head; no longer than a short arrow itself."""
+    tip = update(frame, radius)
+    length = float(np.hypot(tip["x"], tip["y"]).max(initial=0)) * PIXELS / half
+    return min(16.0, max(7.0, 0.8 * length))
+
+
+def whole(frame: Frame, radius: Radius) -> Columns:
+    """Where the update would end if all of it lay in the plane: its ratio to the safe radius, along its direction.
+
+    The mark lies beyond the ring exactly when the ratio is over 1: the rim in that direction is ratio 1.
+    """
+    x, y, ratio = number(frame.update.x), number(frame.update.y), number(frame.update.ratio)
+    if x is None or y is None or ratio is None or np.hypot(x, y) == 0:
+        return {"x0": [], "y0": [], "x": [], "y": []}
+    rim = np.linalg.norm(np.linalg.solve(frame.plane.safe_ellipse, np.array([x, y])))
+    tip = radius.points(np.array([x]), np.array([y]))
+    end = radius.points(np.array([ratio * x / rim]), np.array([ratio * y / rim]))
+    return {"x0": tip[0].astype(np.float32), "y0": tip[1].astype(np.float32)} | columns(*end)
+
+
+def ring(frame: Frame, radius: Radius) -> Columns:
+    """The rim of the safe region, as a closed line."""
+    angle = np.linspace(0, 2 * np.pi, 181)
+    x, y = frame.plane.safe_ellipse @ np.stack([np.cos(angle), np.sin(angle)])
+    return columns(*radius.points(x, y))
+
+
+def scale(radius: Radius, half: float) -> Columns:
+    """Circles of the radius's scale with their lengths in safe radii."""
+    marks = radius.marks(half)
+    drawn = radius.lengths(np.array(marks)).astype(np.float32)
+    return {"r": drawn, "y": -drawn, "text": [f"{mark:g}" for mark in marks]}
+
+
+def reach(frame: Frame, radius: Radius) -> float:
+    """How far a picture must reach from its centre to show what matters: the ring and the update, whole.
+
+    The logarithmic one shows every arrow as well; the linear one lets the longest run out of the picture.
+    """
+    ends = [ring(frame, radius), whole(frame, radius), update(frame, radius)]
+    least = 1.15 if radius.kind == "linear" else 1.75
+    if radius.kind == "log":
+        ends.append(dict(zip("xy", radius.points(frame.sites.x, frame.sites.y), strict=True)))
+    far = max(float(np.hypot(end["x"], end["y"]).max(initial=0)) for end in ends)
+    return max(least, far * (1.25 if radius.kind == "linear" else 1.28))
+
+
+def must_reach(frame: Frame, radius: Radius) -> float:
+    """How far a picture must reach at least, so that the update and its mark are never out of sight."""
+    ends = (whole(frame, radius), update(frame, radius), ring(frame, radius))
+    return max(float(np.hypot(end["x"], end["y"]).max(initial=0)) for end in ends)
+
+
+def selected(frame: Frame, radius: Radius, site: int | None) -> Columns:
+    """The tip of the arrow that is picked out, and its word; empty where there is none, or it is exactly zero."""
+    if site is None or not 0 <= site < len(frame.sites.text) or not np.hypot(frame.sites.x[site], frame.sites.y[site]):
+        return {"x": [], "y": [], "text": []}
+    at = radius.points(frame.sites.x[[site]], frame.sites.y[[site]])
+    return columns(*at) | {"text": [pull(frame, site)]}
