@@ -5,17 +5,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app import theme
 from app.numbers import significant
 from sim.train import Record, collapse_step
 
 
 @dataclass(frozen=True)
 class Line:
-    """How a run is drawn, told apart by colour, dash and mark."""
+    """How a run is drawn, told apart by colour, which is a role of the palette, by dash and by mark."""
 
     letter: str
-    color: str
+    role: str
     dash: tuple[int, ...]
     marker: str
 
@@ -32,7 +31,7 @@ class Chart:
     log: bool = False
 
 
-LINES = (Line("A", theme.RUN_A, (), "circle"), Line("B", theme.RUN_B, (4, 3), "square"))
+LINES = (Line("A", "ink", (), "circle"), Line("B", "aim", (4, 3), "square"))
 CHARTS = (
     Chart("accuracy", "Task accuracy", lambda record: record.task_accuracy, high=1),
     Chart("facts", "Facts kept", lambda record: record.kept_skills.get("facts"), high=1),
@@ -85,7 +84,7 @@ def labels(chart: Chart, kept: Sequence[Sequence[Record]], low: float, high: flo
         "x": [float(step) for _, (step, _) in found],
         "y": [_back(chart, min(max(height, _APART / 2), 1 - _APART / 2), low, high) for height in heights],
         "text": [f"{line.letter} {short(read)}" for line, (_, read) in found],
-        "color": [line.color for line, _ in found],
+        "letter": [line.letter for line, _ in found],
         "marker": [line.marker for line, _ in found],
         "at": [read for _, (_, read) in found],
     }

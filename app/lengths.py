@@ -55,7 +55,7 @@ class Lengths(param.Parameterized):
     def __init__(self, session: Session, runners: Runners, document: Any = None) -> None:
         super().__init__()
         self.measurement: Measurement | None = None
-        self._session, self._runners, self._push = session, runners, Push(document)
+        self.session, self._runners, self._push = session, runners, Push(document)
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -71,7 +71,7 @@ class Lengths(param.Parameterized):
     def start(self) -> None:
         """Measure under the settings on show, in place of what was measured before."""
         self.stop()
-        made = self.measurement = Measurement(self._session.timeline.current.moment.config)
+        made = self.measurement = Measurement(self.session.timeline.current.moment.config)
         self._runners.start(made)
         if self._task is not None:
             self._task.cancel()

@@ -42,7 +42,7 @@ class LookAhead(param.Parameterized):
     ) -> None:
         super().__init__()
         self.runs: tuple[Run, ...] = ()
-        self._session, self._runners, self._push = session, runners, Push(document)
+        self.session, self._runners, self._push = session, runners, Push(document)
         self._take = take
         self._race: Race | None = None
         self._task: asyncio.Task[None] | None = None
@@ -67,23 +67,23 @@ class LookAhead(param.Parameterized):
     @property
     def opened(self) -> tuple[int, int] | None:
         """The run and the record that are on the plane, by their indices."""
-        if self._opened is None or self._opened[0] != self._session.timeline.current.moment.key:
+        if self._opened is None or self._opened[0] != self.session.timeline.current.moment.key:
             return None
         return self._opened[1:]
 
     def comparisons(self) -> dict[str, str]:
         """What the step on show may be compared with, in words."""
-        return comparisons(self._session.timeline.current.moment.config)
+        return comparisons(self.session.timeline.current.moment.config)
 
     def start(self, steps: int, compared: str) -> None:
         """Run ahead from the moment on show, in place of what ran before."""
-        moment = self._session.timeline.current.moment
+        moment = self.session.timeline.current.moment
         if not FEWEST <= steps <= MOST:
             wrong = f"steps: got {steps:,}, allowed {FEWEST:,} to {MOST:,}; ask for a number between them"
             self.problems = [wrong]
             return
         try:
-            entries = entrants(moment, compared, self._session.current_preset().title)
+            entries = entrants(moment, compared, self.session.current_preset().title)
         except InvalidInput as error:
             self.problems = error.problems
             return
@@ -112,7 +112,7 @@ class LookAhead(param.Parameterized):
         moment = chosen.at(step)
         self._opened = (moment.key, run, record)
         whose = f", {chosen.name}" if len(self.runs) > 1 else ""
-        self._session.visit(f"step {step} of the look-ahead{whose}", moment)
+        self.session.visit(f"step {step} of the look-ahead{whose}", moment)
 
     def summary(self) -> str:
         """What the runs came to, in a sentence each."""

@@ -21,7 +21,11 @@ class Paints:
         look.param.watch(lambda *_: self.repaint(), "theme")
 
     def __call__(self, model: Drawn, **roles: Any) -> Drawn:
-        """Paint a model: a string is a role of the palette; a number a width, or a size of letters in pixels."""
+        """Paint a model.
+
+        A string is a role of the palette, several are a list of colours; a number is a width, or a size of letters in
+        pixels.
+        """
 
         def paint() -> None:
             model.update(**{name: self._value(name, role) for name, role in roles.items()})  # type: ignore[attr-defined]
@@ -37,6 +41,8 @@ class Paints:
 
     def _value(self, name: str, role: Any) -> Any:
         palette = self._look.palette
+        if isinstance(role, tuple):
+            return [self._value(name, each) for each in role]
         if isinstance(role, str):
             return getattr(palette, role)
         return f"{role * palette.type:g}px" if name.endswith("font_size") else role * palette.stroke

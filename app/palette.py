@@ -32,6 +32,7 @@ class Palette:
     aim: str
     with_update: str
     against_update: str
+    shadow: str
     stroke: float = 1.0
     type: float = 1.0
 
@@ -44,16 +45,18 @@ LIGHT = Palette(
     paper="#fdfdfb", ink="#1f2328", muted="#5a5f65", hair="#e0dfda", field="#ffffff", edge="#87898c", hover="#efeeea",
     chosen="#e6edf4", dim="#85898d", track="#87898c", cloud="#7d838a", update="#C45200", ring="#0068A8",
     inside="#007E68", near="#B48A00", past="#AE3200", aim="#9B4F96", with_update="#C45200", against_update="#0068A8",
+    shadow="rgb(0 0 0 / 0.12)",
 )  # fmt: skip
 DARK = Palette(
     paper="#14171a", ink="#e9e7e2", muted="#aeb3b9", hair="#30363c", field="#1d2125", edge="#747b84", hover="#262b30",
     chosen="#22303c", dim="#7d848b", track="#747b84", cloud="#8b919a", update="#F5873D", ring="#56B4E9",
     inside="#1FA892", near="#F7DC6F", past="#F0743A", aim="#D58BC0", with_update="#F5873D", against_update="#56B4E9",
+    shadow="rgb(0 0 0 / 0.6)",
 )  # fmt: skip
 PROJECTOR = Palette(
     paper="#ffffff", ink="#000000", muted="#33373b", hair="#c8c8c4", field="#ffffff", edge="#62666a", hover="#ececea",
     chosen="#dfe9f2", dim="#73777b", track="#73777b", cloud="#61666c", update="#B84A00", ring="#00528A",
     inside="#006B58", near="#AD7A00", past="#9E2800", aim="#8B2F8A", with_update="#B84A00", against_update="#00528A",
-    stroke=1.8, type=1.3,
+    shadow="rgb(0 0 0 / 0.3)", stroke=1.8, type=1.3,
 )  # fmt: skip
 THEMES: Mapping[str, Palette] = {"light": LIGHT, "dark": DARK, "projector": PROJECTOR}

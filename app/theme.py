@@ -1,5 +1,6 @@
 """How the page looks: a type scale of three sizes, and the style sheets that every view shares."""
 
+from app import grid
 from app.palette import LIGHT, THEMES
 
 #: The type scale; on a wall it grows with the page. `DRAWN` and `NAMED` are for text on the picture's canvas.
@@ -10,12 +11,15 @@ INK, MUTED, CLOUD, HAIR, PAPER = LIGHT.ink, LIGHT.muted, LIGHT.cloud, LIGHT.hair
 UPDATE, RING, RUN_A, RUN_B = LIGHT.update, LIGHT.ring, LIGHT.ink, LIGHT.aim
 FONT = "Inter, Helvetica Neue, Segoe UI, Liberation Sans, Roboto, Arial, sans-serif"
 
-#: For the page itself: the body, and variables that every shadow root inherits.
+#: For the page itself: the body, and variables that every shadow root inherits. Panel's design takes its colours from
+#: variables of its own.
 PAGE = f"""
 :root {{
-  {LIGHT.css()}
+  {LIGHT.css()} color-scheme: light;
   --small: calc(clamp(11.5px, 0.72vw, 15px) * var(--type)); --body: calc(clamp(13px, 0.82vw, 17px) * var(--type));
   --large: calc(clamp(20px, 1.3vw, 28px) * var(--type));
+  --design-background-color: var(--paper); --design-background-text-color: var(--ink);
+  --design-surface-color: var(--field); --design-surface-text-color: var(--ink);
 }}
 {
     " ".join(
@@ -23,6 +27,7 @@ PAGE = f"""
         for name, palette in THEMES.items()
     )
 }
+{grid.VARIABLES}
 html, body {{ margin: 0; padding: 0; background: var(--paper); color: var(--ink); }}
 body {{ font: {BODY}/1.4 {FONT}; overflow-x: hidden; }}
 """
@@ -42,38 +47,20 @@ button {{
 button:hover {{ background: var(--hover); }}
 button:disabled {{ color: var(--dim); cursor: default; background: none; }}
 select, input[type=number] {{
-  width: 100%; height: 26px; border: 1px solid var(--edge); border-radius: 4px; background: var(--field);
-  padding: 0 4px;
+  width: 100%; height: calc(26px * var(--type)); border: 1px solid var(--edge); border-radius: 4px;
+  background: var(--field); padding: 0 4px;
 }}
-select:disabled, input:disabled {{ color: var(--dim); background: var(--hover); border-color: var(--hair); }}
-:focus-visible {{ outline: 2px solid var(--ring); outline-offset: 1px; }}
+select:disabled, input:disabled {{
+  color: var(--dim); background: var(--hover); border-color: var(--hair); opacity: 1;
+}}
+a {{ color: var(--ring); text-underline-offset: 2px; }}
+:focus-visible {{ outline: calc(2px * var(--stroke)) solid var(--ring); outline-offset: 1px; }}
 .sr {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }}
 .small {{ font-size: {SMALL}; color: var(--muted); }}
+@media (max-width: 1000px), (pointer: coarse) {{
+  button, select, input[type=number], input[type=range], summary {{ min-height: 30px; }}
+}}
 """
 
-#: The page's grid: dials, picture, readings; on a narrow screen one below the other, the picture first.
-LAYOUT = """
-:host {
-  display: grid !important; width: 100%; box-sizing: border-box; padding: 0 18px; column-gap: 20px;
-  grid-template-columns: minmax(212px, 17.5vw) 50vw minmax(0, 1fr);
-  grid-template-rows: 40px min(50vw, max(360px, calc(100vh - 80px))) 40px auto;
-  grid-template-areas: "menu menu menu" "dials plane side" "dials player side" "target target target"
-    "ahead ahead ahead" "lesson lesson lesson";
-}
-:host > * { min-width: 0; margin: 0 !important; width: auto !important; }
-.menu { grid-area: menu; } .dials { grid-area: dials; } .plane { grid-area: plane; } .player { grid-area: player; }
-.side { grid-area: side; } .ahead { grid-area: ahead; height: auto !important; }
-.target { grid-area: target; height: auto !important; } .lesson { grid-area: lesson; }
-.dials, .side { height: auto !important; min-height: 0; }
-.dials { overflow-y: auto; scrollbar-width: thin; }
-.side { display: flex; flex-direction: column; }
-.plane { height: auto !important; position: relative; }
-@media (max-width: 1000px) {
-  :host {
-    padding: 0 12px; grid-template-columns: minmax(0, 1fr); grid-template-rows: auto;
-    grid-template-areas: "menu" "plane" "player" "side" "dials" "target" "ahead" "lesson"; row-gap: 6px;
-  }
-  .plane { height: min(calc(100vw + 70px), max(340px, calc(100vh - 150px))) !important; }
-  .dials { overflow: visible; }
-}
-"""
+#: The page's grid.
+LAYOUT = grid.LAYOUT

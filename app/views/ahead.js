@@ -8,11 +8,11 @@ function element(tag, attributes = {}, ...children) {
 }
 
 // A run's line as the curves draw it: its form tells it apart as well as its colour.
-function swatch(color, dash) {
+function swatch(role, dash) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
   for (const [key, value] of [["width", 30], ["height", 10], ["aria-hidden", "true"]]) svg.setAttribute(key, value)
   const line = document.createElementNS("http://www.w3.org/2000/svg", "path")
-  for (const [key, value] of [["d", "M1 5H29"], ["stroke", color], ["stroke-width", 2], ["stroke-dasharray", dash]])
+  for (const [key, value] of [["d", "M1 5H29"], ["stroke", `var(--${role})`], ["stroke-width", 2], ["stroke-dasharray", dash]])
     line.setAttribute(key, value)
   svg.append(line)
   return svg
@@ -70,7 +70,7 @@ export function render({model}) {
 
   const line = (run) => {
     const bar = element("progress", {max: run.steps, value: run.taken, "aria-label": `run ${run.letter}`})
-    return element("div", {class: "run"}, swatch(run.color, run.dash), element("b", {}, run.letter),
+    return element("div", {class: "run"}, swatch(run.role, run.dash), element("b", {}, run.letter),
       element("span", {class: "name", title: run.name}, run.name), bar, element("span", {class: "far"}, run.far))
   }
 

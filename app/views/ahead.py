@@ -99,7 +99,7 @@ class AheadPanel(pn.viewable.Viewer):
 def _line(run: Run, index: int, waiting: bool, stopping: bool) -> dict[str, Any]:
     line = LINES[index]
     return {
-        "letter": line.letter, "color": line.color, "dash": " ".join(map(str, line.dash)), "name": run.name,
+        "letter": line.letter, "role": line.role, "dash": " ".join(map(str, line.dash)), "name": run.name,
         "steps": run.steps, "taken": run.taken, "far": far(run, waiting, stopping),
         "recorded": [record.step for record in run.records],
     }  # fmt: skip

@@ -29,7 +29,6 @@ _CSS = f"""
 .claims {{ max-width: 1180px; margin: 0 auto; padding: 0 18px 40px; overflow-wrap: anywhere; }}
 header {{ display: flex; align-items: baseline; gap: 6px 16px; flex-wrap: wrap; min-height: 40px; padding-top: 8px; }}
 header a {{ margin-left: auto; }}
-a {{ color: {theme.RING}; text-underline-offset: 2px; }}
 h1 {{ margin: 0; font-size: {theme.LARGE}; font-weight: 600; letter-spacing: -0.01em; line-height: 1.25; }}
 h2 {{ margin: 26px 0 0; font-size: {theme.LARGE}; font-weight: 600; line-height: 1.25; }}
 h2::first-letter {{ text-transform: uppercase; }}
@@ -80,14 +79,19 @@ measured of it. A verdict is about the small model that ships here, at the setti
 
 
 class Claims(pn.viewable.Viewer):
-    """The page of the ledger that ships, with what was wrong with the address."""
+    """The page of the ledger that ships, with what was wrong with the address.
 
-    def __init__(self, problems: Sequence[str] = ()) -> None:
+    Args:
+        problems: what was wrong with it, a line each.
+        kept: what the addresses that it links to keep of its own: "theme=dark", or nothing.
+    """
+
+    def __init__(self, problems: Sequence[str] = (), kept: str = "") -> None:
         super().__init__()
         try:
-            body = claims(load_ledger(), problems)
+            body = claims(load_ledger(), problems, kept)
         except InvalidInput as error:
-            body = _page(_alert(f"{FILE} could not be read", [*problems, *error.problems]))
+            body = _page(_alert(f"{FILE} could not be read", [*problems, *error.problems]), kept)
         self._pane = pn.pane.HTML(
             body, stylesheets=[theme.BASE, _CSS], margin=0, sizing_mode="stretch_width", name="claims"
         )
@@ -96,29 +100,30 @@ class Claims(pn.viewable.Viewer):
         return self._pane
 
 
-def claims(ledger: Ledger | None, problems: Sequence[str] = ()) -> str:
+def claims(ledger: Ledger | None, problems: Sequence[str] = (), kept: str = "") -> str:
     """The page of a ledger, as HTML, every character of its texts escaped; None is a ledger that is missing."""
     alert = _alert("The address was not understood", problems) if problems else ""
     if ledger is None:
         return _page(
             alert + f"<p>No claim has been measured in this copy: <code>assets/{FILE}</code> is missing. "
-            f"Make it: <code>{escape(COMMAND)}</code></p>"
+            f"Make it: <code>{escape(COMMAND)}</code></p>",
+            kept,
         )
     topics: dict[str, list[Claim]] = {}
     for each in ledger.claims:
         topics.setdefault(each.topic, []).append(each)
     body = alert + f'<p class="lead">{_LEAD}</p>' + _filter(ledger.claims)
     for topic, told in topics.items():
-        articles = "".join(_claim(each, ledger.made.seeds) for each in told)
+        articles = "".join(_claim(each, ledger.made.seeds, kept) for each in told)
         body += f'<section class="topic"><h2>{escape(topic)}</h2>{articles}</section>'
     if ledger.tables:
         body += f'<div class="tables"><h2>Tables</h2>{"".join(map(_table, ledger.tables))}</div>'
-    return _page(body + _made(ledger.made))
+    return _page(body + _made(ledger.made), kept)
 
 
-def _page(body: str) -> str:
+def _page(body: str, kept: str) -> str:
     return (
-        '<div class="claims"><header><h1>Claims, measured</h1><a href="?">to the picture</a></header>'
+        f'<div class="claims"><header><h1>Claims, measured</h1><a href="?{escape(kept)}">to the picture</a></header>'
         f"<main>{body}</main></div>"
     )
 
@@ -144,9 +149,10 @@ def _form(kind: str) -> str:
     return f'<svg width="16" height="16" aria-hidden="true">{_FORMS[kind]}</svg>'
 
 
-def _claim(each: Claim, seeds: Sequence[int]) -> str:
+def _claim(each: Claim, seeds: Sequence[int], kept: str) -> str:
     kind = _KINDS[each.verdict]
-    links = "".join(f'<a href="?preset={name}">{escape(builtin(name).title)}</a> ' for name in each.presets)
+    more = escape(f"&{kept}") if kept else ""
+    links = "".join(f'<a href="?preset={name}{more}">{escape(builtin(name).title)}</a> ' for name in each.presets)
     facts = [("text", escape(each.source)), ("setting", escape(each.setting)), ("see it", links)]
     rows = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in facts if words)
     return (

@@ -30,20 +30,21 @@ _CSS = f"""
 .name b {{ font-weight: 600; }} .name i {{ font-style: normal; color: var(--muted); }}
 .value {{ text-align: right; font-weight: 600; min-width: 5.5em; }}
 .note {{
-  grid-column: 1 / -1; font-size: {theme.SMALL}; color: var(--muted); white-space: nowrap; overflow: hidden;
-  text-overflow: ellipsis;
+  grid-column: 1 / -1; font-size: {theme.SMALL}; color: var(--muted);
 }}
 .note b {{ font-weight: 500; color: var(--ink); }}
 .stale {{ opacity: 0.35; }}
 :host(.verdict-only) .readings {{ display: none; }}
 .pending {{ color: var(--muted); font-weight: 400; }}
 .rule {{
-  display: none; position: absolute; right: calc(100% + 8px); top: -4px; z-index: 20; width: 270px; padding: 8px 10px;
-  background: var(--field); border: 1px solid var(--edge); border-radius: 5px; box-shadow: 0 3px 14px rgb(0 0 0 / 0.12);
-  font-size: {theme.SMALL}; line-height: 1.45; color: var(--ink); font-weight: 400;
+  display: none; position: fixed; z-index: 20; width: calc(270px * var(--type));
+  transform: translateX(calc(-100% - 8px));
+  padding: 8px 10px; background: var(--field); border: 1px solid var(--edge); border-radius: 5px;
+  box-shadow: 0 3px 14px var(--shadow);
+  font-size: {theme.SMALL}; line-height: 1.45; color: var(--ink); font-weight: 400; overflow-wrap: anywhere;
 }}
 .reading:hover .rule, .reading:focus .rule, .verdict:hover .rule, .verdict:focus .rule {{ display: block; }}
-@media (max-width: 1000px) {{ .rule {{ right: 0; left: 0; top: 100%; width: auto; }} }}
+@media (max-width: 700px) {{ .rule {{ transform: none; margin-top: 2.8em; max-width: 90vw; }} }}
 """
 _MEASURING = Verdict("none", "measuring", "the step of these settings is being computed")
 

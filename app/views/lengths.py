@@ -8,21 +8,23 @@ from typing import Any
 import numpy as np
 import panel as pn
 import param
-from bokeh.core.properties import value
-from bokeh.models import ColumnDataSource, FixedTicker, Range1d
+from bokeh.core.properties import field, value
+from bokeh.models import CategoricalColorMapper, ColumnDataSource, FixedTicker, Range1d
 from bokeh.plotting import figure
 from panel.custom import JSComponent
 
 from app import theme
 from app.lengths import Lengths
+from app.paint import Paints
+from app.views.curves import bare
 from app.views.messages import said
 from sim.batch_law import BatchLaw, Size
 from sim.frame import Undetermined
 
 _HERE = Path(__file__).with_suffix("")
 _HEIGHT, _WIDTH = 250, 560
-_LETTERS: Any = {"text_font": value(theme.FONT), "text_font_size": theme.DRAWN, "background_fill_color": theme.PAPER,
-                 "background_fill_alpha": 0.7}  # fmt: skip
+#: The lines that carry their name, and their colours, as roles of the palette.
+_NAMED = {"fit": "ring", "signal alone": "update"}
 
 
 class Law(JSComponent):
@@ -64,6 +66,7 @@ class LawPanel(pn.viewable.Viewer):
         self._layout = pn.Column(
             Law(lengths, sizing_mode="stretch_width", margin=0), sizing_mode="stretch_width", margin=0, name="law"
         )
+        self._paint = Paints(lengths.session.look)
         self._sources: dict[str, ColumnDataSource] = {}
         self._x, self._y = Range1d(start=1, end=2), Range1d(start=1, end=2)
         self._ticks, self._heights = FixedTicker(ticks=[]), FixedTicker(ticks=[])
@@ -97,31 +100,29 @@ class LawPanel(pn.viewable.Viewer):
             name="batch law", height=_HEIGHT, max_width=_WIDTH, sizing_mode="stretch_width",
             x_range=self._x, y_range=self._y, x_axis_type="log", y_axis_type="log",
             toolbar_location=None, tools="", outline_line_color=None, min_border=4,
-            background_fill_color=theme.PAPER, border_fill_color=theme.PAPER, title="Length of the mean gradient",
-            x_axis_label="rollouts a batch",
+            title="Length of the mean gradient", x_axis_label="rollouts a batch",
         )  # fmt: skip
-        plot.title.update(text_font=theme.FONT, text_font_size=theme.DRAWN, text_font_style="normal",
-                          text_color=theme.INK)  # fmt: skip
-        plot.xgrid.visible = False
-        plot.ygrid.grid_line_color = theme.HAIR
+        bare(plot, self._paint)
         plot.xaxis.ticker = self._ticks
         plot.yaxis.ticker = self._heights
-        for axis in plot.axis:
-            axis.update(axis_line_color=None, major_tick_line_color=None, minor_tick_line_color=None,
-                        major_label_text_color=theme.MUTED, major_label_text_font=theme.FONT,
-                        axis_label_text_font=theme.FONT, axis_label_text_color=theme.MUTED,
-                        axis_label_text_font_style="normal", axis_label_text_font_size=theme.DRAWN)  # fmt: skip
-        source = self._sources
-        plot.vspan(x="x", source=source["scale"], line_color=theme.MUTED, line_width=1.2)
-        plot.text("x", "y", "text", source=source["scale"], text_color=theme.MUTED, text_align="align", x_offset="dx",
-                  y_offset=12, **_LETTERS)  # fmt: skip
-        plot.line("x", "y", source=source["level"], line_color=theme.UPDATE, line_dash=[2, 4], line_width=1.5)
-        plot.line("x", "y", source=source["fit"], line_color=theme.RING, line_dash=[7, 5], line_width=1.8)
-        plot.segment("x", "low", "x", "high", source=source["sizes"], line_color=theme.INK, line_width=1.4)
-        plot.scatter("x", "y", source=source["sizes"], color=theme.INK, size=6, name="lengths")
-        plot.text("x", "y", "text", source=source["names"], text_color="color", x_offset=6, text_baseline="middle",
-                  **_LETTERS)  # fmt: skip
+        source, paint = self._sources, self._paint
+        paint(plot.vspan(x="x", source=source["scale"]).glyph, line_color="muted", line_width=1.2)
+        scale = self._letters(plot, source["scale"], text_align="align", x_offset="dx", y_offset=12)
+        paint(scale, text_color="muted")
+        level = plot.line("x", "y", source=source["level"], line_dash=[2, 4])
+        paint(level.glyph, line_color="update", line_width=1.5)
+        paint(plot.line("x", "y", source=source["fit"], line_dash=[7, 5]).glyph, line_color="ring", line_width=1.8)
+        paint(plot.segment("x", "low", "x", "high", source=source["sizes"]).glyph, line_color="ink", line_width=1.4)
+        lengths = plot.scatter("x", "y", source=source["sizes"], name="lengths")
+        paint(lengths.glyph, fill_color="ink", line_color="ink", size=6)
+        colors = paint(CategoricalColorMapper(factors=list(_NAMED)), palette=tuple(_NAMED.values()))
+        self._letters(plot, source["names"], text_color=field("text", colors), x_offset=6, text_baseline="middle")
         return plot
+
+    def _letters(self, plot: Any, source: ColumnDataSource, **given: Any) -> Any:
+        drawn = plot.text("x", "y", "text", source=source, text_font=value(theme.FONT), background_fill_alpha=0.7,
+                          **given)  # fmt: skip
+        return self._paint(drawn.glyph, text_font_size=12, background_fill_color="paper")
 
 
 def round_numbers(low: float, high: float) -> list[float]:
@@ -143,7 +144,7 @@ def drawn(sizes: Sequence[Size], law: BatchLaw | None) -> dict[str, dict[str, li
         "fit": {"x": [], "y": []},
         "level": {"x": [], "y": []},
         "scale": {"x": [], "y": [], "text": [], "align": [], "dx": []},
-        "names": {"x": [], "y": [], "text": [], "color": []},
+        "names": {"x": [], "y": [], "text": []},
     }
     if law is None or isinstance(law.signal, Undetermined) or isinstance(law.noise, Undetermined):
         return result
@@ -152,12 +153,12 @@ def drawn(sizes: Sequence[Size], law: BatchLaw | None) -> dict[str, dict[str, li
     squared = law.signal + law.noise * group / x
     if squared.min() > 0:
         result["fit"] = {"x": x.tolist(), "y": np.sqrt(squared).tolist()}
-        _name(result, x[-1], _root(squared[-1]), "fit", theme.RING)
+        _name(result, x[-1], _root(squared[-1]), "fit")
     if not isinstance(law.noise_scale_rollouts, Undetermined):
         level = _root(law.signal)
         result["level"] = {"x": [x[0], x[-1]], "y": [level, level]}
         # Where the batch is smallest the lengths are farthest above it.
-        _name(result, x[0], level, "signal alone", theme.UPDATE)
+        _name(result, x[0], level, "signal alone")
         if x[0] / 1.4 < law.noise_scale_rollouts < x[-1] * 2:
             top = max(result["sizes"]["high"])
             right = law.noise_scale_rollouts < x[-1] / 3
@@ -168,8 +169,8 @@ def drawn(sizes: Sequence[Size], law: BatchLaw | None) -> dict[str, dict[str, li
     return result
 
 
-def _name(result: dict[str, dict[str, list[Any]]], x: float, y: float, text: str, color: str) -> None:
-    for column, entry in zip(("x", "y", "text", "color"), (float(x), y, text, color), strict=True):
+def _name(result: dict[str, dict[str, list[Any]]], x: float, y: float, text: str) -> None:
+    for column, entry in zip(("x", "y", "text"), (float(x), y, text), strict=True):
         result["names"][column].append(entry)
 
 
