@@ -1,4 +1,5 @@
-// The event log: a row an event, newest last; a click or Enter on a row returns to it.
+// The event log: a row an event, newest last; a click or Enter on a row returns to it. A first line counts the events
+// that are kept no more.
 
 export function render({model}) {
   const box = document.createElement("div")
@@ -11,6 +12,8 @@ export function render({model}) {
     cell.textContent = words
     head.append(cell)
   }
+  const past = table.createCaption()
+  past.hidden = true
   const body = table.createTBody()
   body.addEventListener("click", (event) => {
     const row = event.target.closest("tr")
@@ -18,39 +21,56 @@ export function render({model}) {
   })
   box.append(table)
 
+  const lines = new Map()
+  // A row's parts are made once, so that the focus stays where it is when the row is told what came of it.
+  const place = (index) => {
+    const line = document.createElement("tr")
+    line.dataset.index = index
+    for (let i = 0; i < 5; i++) line.insertCell()
+    const button = document.createElement("button"), branch = document.createElement("span")
+    button.type = "button"
+    button.textContent = index
+    button.setAttribute("aria-label", `return to event ${index}`)
+    branch.className = "branch"
+    line.cells[0].append(button, branch)
+    const last = body.rows[body.rows.length - 1]
+    // Almost always the newest; after a clear or a reload they may come in any order.
+    const next = !last || Number(last.dataset.index) < index
+      ? null : [...body.rows].find((each) => Number(each.dataset.index) > index)
+    body.insertBefore(line, next ?? null)
+    lines.set(index, line)
+    return line
+  }
   const put = (row) => {
-    const line = body.rows[row.index] ?? body.insertRow()
-    line.dataset.index = row.index
+    const line = lines.get(row.index) ?? place(row.index)
     line.className = `${row.kind} ${row.level}`
     line.style.setProperty("--branch", row.branch)
-    const button = document.createElement("button")
-    button.type = "button"
-    button.textContent = row.index
-    button.setAttribute("aria-label", `return to event ${row.index}`)
-    const cells = [button, row.label, row.clock, row.ratio, row.verdict]
-    line.replaceChildren(...cells.map((content) => {
-      const cell = document.createElement("td")
-      cell.append(content)
-      return cell
-    }))
-    const branch = document.createElement("span")
-    branch.className = "branch"
-    branch.textContent = row.branch ? String.fromCharCode(97 + row.branch % 26) : ""
-    line.cells[0].append(branch)
     line.title = row.grew ? `${row.label} (${row.grew})` : row.label
+    const [first, ...others] = line.cells
+    first.lastChild.textContent = row.branch ? String.fromCharCode(97 + row.branch % 26) : ""
+    const texts = [row.label, row.clock, row.ratio, row.verdict]
+    others.forEach((cell, i) => { cell.textContent = texts[i] })
   }
+  const remove = (index) => {
+    lines.get(index)?.remove()
+    lines.delete(index)
+  }
+  let marked
   const mark = (current) => {
-    for (const row of body.rows) {
-      const here = Number(row.dataset.index) === current
-      row.classList.toggle("current", here)
-      if (here) row.setAttribute("aria-current", "true")
-      else row.removeAttribute("aria-current")
-    }
+    marked?.classList.remove("current")
+    marked?.removeAttribute("aria-current")
+    marked = lines.get(current)
+    marked?.classList.add("current")
+    marked?.setAttribute("aria-current", "true")
     box.scrollTop = box.scrollHeight
   }
-  model.on("msg:custom", ({rows, current}) => {
+  model.on("msg:custom", ({rows, gone, current, forgotten}) => {
+    gone.forEach(remove)
     rows.forEach(put)
     mark(current)
+    past.hidden = forgotten === 0
+    past.textContent = forgotten === 1 ? "1 earlier event is kept no more"
+      : `${forgotten.toLocaleString("en")} earlier events are kept no more`
   })
   model.send_msg({ready: true})
   return box

@@ -7,7 +7,7 @@ from panel.custom import JSComponent
 
 from app import theme
 from app.numbers import significant
-from app.session import Session
+from app.session import Outcome, Session
 from app.views.messages import said
 from sim.frame import Undetermined
 from sim.timeline import Event
@@ -25,26 +25,36 @@ class EventLog(JSComponent):
         super().__init__(**params)
         self._session = session
         self._ready = False
+        self._seen: dict[int, tuple[Event, Outcome]] = {}
         self._sent: dict[int, dict[str, Any]] = {}
         session.param.watch(self._follow, "logged")
 
     def _follow(self, *_: Any) -> None:
         if not self._ready:
             return
-        events = self._session.timeline.events
-        changed = []
-        for event in events:
-            made = row(self._session, event)
-            if self._sent.get(event.index) != made:
-                self._sent[event.index] = made
+        timeline, changed = self._session.timeline, []
+        seen = {event.index: (event, self._session.outcome(event)) for event in timeline.events}
+        gone = [index for index in self._sent if index not in seen]
+        for index in gone:
+            del self._sent[index]
+        for index, (event, outcome) in seen.items():
+            before = self._seen.get(index)
+            # Most are as they were; to see that costs less than to make the row.
+            if before is not None and before[0] is event and before[1] == outcome and index in self._sent:
+                continue
+            made = row(event, outcome)
+            if self._sent.get(index) != made:
+                self._sent[index] = made
                 changed.append(made)
-        if changed:
-            self._send_msg({"rows": changed, "current": len(events) - 1})
+        self._seen = seen
+        if changed or gone:
+            forgotten, current = timeline.forgotten, timeline.current.index
+            self._send_msg({"rows": changed, "gone": gone, "current": current, "forgotten": forgotten})
 
     def _handle_msg(self, data: Any) -> None:
         if said(data, "ready", bool):
             self._ready = True
-            self._sent.clear()
+            self._seen, self._sent = {}, {}
             self._follow()
             return
         index = said(data, "index", int)
@@ -52,9 +62,8 @@ class EventLog(JSComponent):
             self._session.rewind(index)
 
 
-def row(session: Session, event: Event) -> dict[str, Any]:
-    """An event as the table shows it."""
-    outcome = session.outcome(event)
+def row(event: Event, outcome: Outcome) -> dict[str, Any]:
+    """An event as the table shows it, with what came of it."""
     ratio, verdict = outcome.ratio, outcome.verdict
     branches = event.kind != "rewind" and event.parent is not None and event.parent != event.index - 1
     return {

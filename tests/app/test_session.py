@@ -159,7 +159,7 @@ def test_a_failure_where_a_drag_ends_is_that_events(paced: Paced, paced_frames: 
         drag(session, 0.9, done=True)
         await settled(session)
         assert "Event #1 (λ 0.9)" in session.failure
-        assert [row(session, event)["verdict"] == "failed" for event in session.timeline.events] == [False, True]
+        assert [row(event, session.outcome(event))["verdict"] == "failed" for event in session.timeline.events] == [False, True]
         session.close()
 
     run(scene())
@@ -263,7 +263,7 @@ def test_a_failing_computation_keeps_the_frame_stops_play_and_leaves_the_log(
         assert session.frame.draw == 2
         assert "event #3" in session.failure.lower()
         assert "logits are not finite" in session.failure
-        assert [row(session, event)["verdict"] for event in session.timeline.events][-1] == "failed"
+        assert [row(event, session.outcome(event))["verdict"] for event in session.timeline.events][-1] == "failed"
         assert [event.moment.draw for event in session.timeline.events] == [0, 1, 2, 3]
         session.back()
         await settled(session)
