@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,16 +16,15 @@ PATIENCE = 120
 
 
 @contextmanager
-def serving(folder: Path, root: Path = ROOT) -> Iterator[str]:
+def serving(folder: Path, root: Path = ROOT, port: int = 0, more: Sequence[str] = ()) -> Iterator[str]:
     """The address of the page, served from a folder that has nothing to do with it, until the block ends.
 
-    `root` holds the program: this checkout, or a copy of it.
+    `root` holds the program: this checkout, or a copy of it. `port` is a free one unless it is given; `more` are
+    further options of the server.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = port or free_port()
     host = f"127.0.0.1:{port}"
-    options = ["--port", str(port), "--address", "127.0.0.1", "--allow-websocket-origin", host]
+    options = [*more, "--port", str(port), "--address", "127.0.0.1", "--allow-websocket-origin", host]
     paths = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     with (folder / "server.log").open("w+") as log:
         server = subprocess.Popen(
@@ -41,6 +40,13 @@ def serving(folder: Path, root: Path = ROOT) -> Iterator[str]:
         finally:
             server.terminate()
             server.wait(PATIENCE)
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def _answered(address: str, server: subprocess.Popen[bytes], log: Path) -> None:

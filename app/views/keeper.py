@@ -63,7 +63,7 @@ class Keeper(JSComponent):
             if text is None:
                 self._follow()
             else:
-                self._run(self._return(text, self._session))
+                self._run(self._return(text, self._session, self._session.timeline.current))
 
     def _see(self, seen: bool) -> None:
         """Pause what nobody sees; go on with what was paused so, and only with that."""
@@ -75,9 +75,8 @@ class Keeper(JSComponent):
             self._resume = False
             target.play()
 
-    async def _return(self, text: str, session: Session) -> None:
+    async def _return(self, text: str, session: Session, begun: Event) -> None:
         """Take up what a tab had kept; whatever is wrong with it is told, and the session begins as it would have."""
-        begun = session.timeline.current
         try:
             # Not on the event loop: a stranger's text may be as long as a file.
             kept = await asyncio.to_thread(parse_session, text, "what this tab had kept")
