@@ -19,6 +19,8 @@ from app.views.ahead import AheadPanel
 from app.views.claims import Claims
 from app.views.controls import Controls
 from app.views.gauges import Gauges
+from app.views.keys import Keys, of_session
+from app.views.landmarks import Landmarks
 from app.views.lessons import Lesson
 from app.views.log import EventLog
 from app.views.menu import Menu
@@ -80,7 +82,8 @@ def dashboard() -> pn.viewable.Viewable:
         READINGS: EventLog(session, css_classes=["grows"], sizing_mode="stretch_width"),
     })  # fmt: skip
     page = pn.Column(
-        Menu(session, css_classes=["menu"]), plane, Controls(session.dials, session.look, css_classes=["dials"]), side,
+        Landmarks(), Keys(session, of_session(session)), Menu(session, css_classes=["menu"]), plane,
+        Controls(session.dials, session.look, css_classes=["dials"]), side,
         Player(session, css_classes=["player"]), Target(target, css_classes=["target"], sizing_mode="stretch_width"),
         AheadPanel(ahead, lengths), Lesson(session),
         stylesheets=[theme.LAYOUT], margin=0, sizing_mode="stretch_width", name="page",

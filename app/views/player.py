@@ -7,42 +7,42 @@ import param
 from panel.custom import JSComponent
 
 from app import theme
-from app.session import Session
+from app.playable import Playable, acts
+from app.session import SPEEDS
+from app.shortcuts import button
 from app.views.messages import said
 
 _HERE = Path(__file__).with_suffix("")
 
 
 class Player(JSComponent):
-    """Buttons and keys that move a session through time."""
+    """Buttons that move something through time."""
 
     playing = param.Boolean(default=False)
     step = param.Integer(default=0)
     draw = param.Integer(default=0)
+    speed = param.Integer(default=1)
+    speeds = param.List(default=list(SPEEDS), constant=True)
+    lesson = param.Boolean(default=True, constant=True, doc="whether there is a lesson below")
+    buttons = param.Dict(default={}, constant=True, doc="what each button says, and which key does the same")
 
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
-    def __init__(self, session: Session, **params: Any) -> None:
-        super().__init__(**params)
-        self._session = session
-        session.param.watch(self._follow, ["frame", "playing"])
+    def __init__(self, target: Playable, **params: Any) -> None:
+        self._target, self._acts = target, acts(target)
+        super().__init__(buttons={act: button(act) for act in self._acts}, **params)
+        target.param.watch(self._follow, ["frame", "playing", "speed"])
         self._follow()
 
     def _follow(self, *_: Any) -> None:
-        frame = self._session.frame
-        shown = {} if frame is None else {"step": frame.step, "draw": frame.draw}
-        self.param.update(playing=self._session.playing, **shown)
+        target = self._target
+        shown = {} if target.frame is None else {"step": target.frame.step, "draw": target.frame.draw}
+        self.param.update(playing=target.playing, speed=target.speed, **shown)
 
     def _handle_msg(self, data: Any) -> None:
-        session = self._session
-        acts = {
-            "first": session.first,
-            "back": session.back,
-            "play": session.pause if session.playing else session.play,
-            "draw": session.draw,
-            "step": session.step,
-        }
-        act = acts.get(said(data, "act", str) or "")
+        act, speed = self._acts.get(said(data, "act", str) or ""), said(data, "speed", int)
         if act is not None:
             act()
+        if speed in SPEEDS:
+            self._target.speed = speed

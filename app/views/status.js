@@ -1,5 +1,16 @@
 // What the page has to say: what it is doing, what failed, what was wrong with an input. Text only, never HTML.
 
+// A text that is set again, though it is the same, would be read aloud again.
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text
+}
+
+// What lies over the canvas and takes the pointer and the focus.
+function canvas() {
+  const plane = window.Bokeh?.documents[0]?.get_model_by_name("plane")
+  return plane && Bokeh.index.find_one(plane)?.canvas_view?.events_el
+}
+
 export function render({model}) {
   const box = document.createElement("div")
   box.className = "messages"
@@ -10,14 +21,27 @@ export function render({model}) {
   alert.className = "alert"
   alert.setAttribute("role", "alert")
   const live = document.createElement("div")
-  live.className = "sr"
+  live.className = "sr live"
   live.setAttribute("aria-live", "polite")
   box.append(busy, alert, live)
 
-  const refresh = () => {
-    busy.textContent = model.busy
+  let gone = false
+  const describe = () => {
+    const drawn = canvas()
+    if (drawn) {
+      drawn.setAttribute("role", "img")
+      drawn.setAttribute("aria-label", model.summary)
+    } else if (!gone) {
+      // It is built while this is.
+      setTimeout(describe, 100)
+    }
+  }
+  const speak = () => {
     busy.hidden = !model.busy
-    live.textContent = model.summary
+    say(busy, model.busy)
+    say(live, model.spoken)
+  }
+  const warn = () => {
     const lines = model.problems.map((text) => {
       const line = document.createElement("li")
       line.textContent = text
@@ -44,7 +68,12 @@ export function render({model}) {
       alert.append(list)
     }
   }
-  model.on(["busy", "failure", "problems", "summary"], refresh)
-  refresh()
+  model.on(["busy", "spoken"], speak)
+  model.on(["failure", "problems"], warn)
+  model.on("summary", describe)
+  model.on("remove", () => { gone = true })
+  speak()
+  warn()
+  describe()
   return box
 }
