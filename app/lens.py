@@ -15,7 +15,7 @@ from app.numbers import percent, significant
 from app.picture import spoken
 from app.shading import nats, percentage, pulls
 from sim.frame import Frame, Rollout, Sites, Undetermined, site_reasons
-from sim.projection import length_inside
+from sim.projection import held
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -123,9 +123,9 @@ def details(frame: Frame, site: int) -> list[str]:
         share if share.startswith(("pulls", "does")) else f"share of the update {share}",
         "clipped" if sites.clipped[site] else "not clipped",
     ]
-    held = length_inside(frame, site)
-    if not isinstance(held, Undetermined):
-        phrases.append(f"the plane holds {percent(held)} of its length")
+    inside = held(frame)
+    if not isinstance(inside, Undetermined) and inside[site] == inside[site]:
+        phrases.append(f"the plane holds {percent(float(inside[site]))} of its squared length")
     return phrases
 
 

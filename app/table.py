@@ -11,7 +11,7 @@ from app.lens import tail
 from app.numbers import percent, significant
 from app.picture import KNEE, Radius, number, order, spoken
 from sim.frame import Frame, Reading, Undetermined
-from sim.words import words
+from sim.words import Word, words
 
 #: Arrows that a page of their table has.
 ROWS = 25
@@ -41,11 +41,18 @@ def tables(frame: Frame, radius: Radius, trail: list[tuple[float, float]]) -> li
     """All of the picture but its arrows: the update and its trail, the ring, the scale, and the readings beside it."""
     return [
         update(frame),
-        *([_trail(trail)] if trail else []),
+        *([_trail(frame, trail)] if trail else []),
         ring(frame),
         scale(frame, radius),
         readings(frame),
     ]
+
+
+def unit(frame: Frame) -> str:
+    """What lengths in the picture are counted in."""
+    if frame.plane.basis != "checkpoint":
+        return "mean radii of the safe region"
+    return "safe radii of the start" if frame.step else "safe radii"
 
 
 def update(frame: Frame) -> Table:
@@ -54,9 +61,9 @@ def update(frame: Frame) -> Table:
     x, y = number(it.x), number(it.y)
     length: Reading = float(np.hypot(x, y)) if x is not None and y is not None else _first(it.x, it.y)
     rows = [
-        _row("x in the plane", it.x, "safe radii"),
-        _row("y in the plane", it.y, "safe radii"),
-        _row("length in the plane", length, "safe radii"),
+        _row("x in the plane", it.x, unit(frame)),
+        _row("y in the plane", it.y, unit(frame)),
+        _row("length in the plane", length, unit(frame)),
         ("angle in the plane", *_angle(x, y)),
         _row("share of its squared length that the plane holds", frame.plane.update_share, "", percent),
         _row("whole length over the safe radius", it.ratio, "safe radii"),
@@ -72,12 +79,12 @@ def ring(frame: Frame) -> Table:
     turned, axes, _ = np.linalg.svd(frame.plane.safe_ellipse)
     rows: list[tuple[str, ...]] = [("KL on the rim", significant(frame.config.safety.delta), "nats a token")]
     if np.isclose(axes[0], axes[1], rtol=1e-9):
-        rows.append(("radius", significant(float(axes[0])), "safe radii: a circle"))
+        rows.append(("radius", significant(float(axes[0])), f"{unit(frame)}: a circle"))
     else:
         angle = float(np.degrees(np.arctan2(turned[1, 0], turned[0, 0]))) % 180
         rows += [
-            ("longer half axis", significant(float(axes[0])), "safe radii"),
-            ("shorter half axis", significant(float(axes[1])), "safe radii"),
+            ("longer half axis", significant(float(axes[0])), unit(frame)),
+            ("shorter half axis", significant(float(axes[1])), unit(frame)),
             ("angle of the longer one", significant(angle), "degrees from “right”"),
         ]
     return Table("The safe radius", ("what", "value", "unit"), tuple(rows))
@@ -92,31 +99,33 @@ def scale(frame: Frame, radius: Radius) -> Table:
         if radius.kind == "linear"
         else f"logarithmically, as asinh(length / {KNEE:g}) / asinh(1 / {KNEE:g})"
     )
-    rows = [
-        (significant(mark), significant(float(at)), "the safe radius" if mark == 1 else "")
-        for mark, at in zip(kept, drawn, strict=True)
-    ]
+    rows = [(significant(mark), significant(float(at))) for mark, at in zip(kept, drawn, strict=True)]
     caption = f"The scale: lengths are drawn {how}"
-    return Table(caption, ("circle at, in safe radii", "drawn at, ring = 1", ""), tuple(rows))
+    return Table(caption, (f"circle at, in {unit(frame)}", "drawn at; 1 stays 1"), tuple(rows))
 
 
 def readings(frame: Frame) -> Table:
     """The readings beside the picture, each with its word and its rule."""
     said, measures = words(frame), frame.measures
-    values: list[tuple[str, str, Reading, str]] = [
-        ("Update", "update", frame.update.ratio, "safe radii"),
-        ("KL of the step, measured", "kl", frame.update.kl_measured, "nats a token"),
-        ("Density", "density", measures.density.within_share, "share of variance"),
-        ("Bias: coherence", "bias", measures.bias.coherence, ""),
-        ("Concentration", "concentration", measures.concentration.effective_share, "effective share of tokens"),
-        ("Spread", "spread", measures.spread.participation_ratio, "directions"),
-        ("Mean norm", "mean_norm", measures.mean_norm, ""),
-    ]
+    density, bias, concentration = measures.density, measures.bias, measures.concentration
     rows = [
-        (name, said[key].word, _written(value), unit if number(value) is not None else _reason(value), said[key].rule)
-        for name, key, value, unit in values
+        _reading("Update", said["update"], frame.update.ratio, "safe radii"),
+        _reading("KL of the step, measured", said["kl"], frame.update.kl_measured, "nats a token"),
+        _reading("KL of the step, predicted", None, frame.update.kl_predicted, "nats a token"),
+        _reading("Length with the clip over that without", None, frame.update.clip_ratio, ""),
+        _reading("Density", said["density"], density.within_share, "of the signal's variance"),
+        _reading("Tokens with a signal", None, density.active_share, "of all"),
+        _reading("Groups without a signal", None, density.silent_groups, "of all"),
+        _reading("Bias: coherence", said["bias"], bias.coherence, ""),
+        _reading("Bias: noise scale", None, bias.noise_scale, "rollouts"),
+        _reading("Bias: cosine to the reward", None, bias.reward_cosine, ""),
+        _reading("Concentration", said["concentration"], concentration.effective_share, "effective share of tokens"),
+        _reading("Share of the top 1 % of tokens", None, concentration.top1_share, "of the update"),
+        _reading("Turn without the largest token", None, concentration.leave_out_angle, "degrees"),
+        _reading("Spread", said["spread"], measures.spread.participation_ratio, "directions"),
+        _reading("Mean norm", said["mean_norm"], measures.mean_norm, ""),
+        _reading("Held by the plane", None, frame.plane.captured_share, "of the arrows' squared length"),
     ]
-    rows.append(("Held by the plane", "", _written(frame.plane.captured_share, percent), "of the arrows", ""))
     return Table("The readings", ("reading", "word", "value", "unit or reason", "rule"), tuple(rows))
 
 
@@ -129,11 +138,16 @@ def page(frame: Frame, at: int) -> Page:
     total = len(sites.text)
     shown = f"arrows {rows[0][0]} to {rows[-1][0]} of {len(drawn):,} drawn" if rows else "no arrow is drawn"
     left = f"; {total - len(drawn):,} of {total:,} tokens are zero or weaker, and not drawn" * (total > len(drawn))
-    return Page(Table("The arrows, the longest first", _COLUMNS, tuple(rows)), at, pages, shown + left)
+    return Page(
+        Table(f"The arrows, the longest first; lengths in {unit(frame)}", _COLUMNS, tuple(rows)),
+        at,
+        pages,
+        shown + left,
+    )
 
 
 _COLUMNS = (
-    "#", "word", "after", "its step raises", "x", "y", "length in safe radii", "angle in degrees",
+    "#", "word", "after", "its step raises", "x", "y", "length", "angle in degrees",
     "length before the clip", "share of the update", "gradient's norm",
 )  # fmt: skip
 
@@ -158,13 +172,17 @@ def _arrow(frame: Frame, place: int, site: int) -> tuple[str, ...]:
     )
 
 
-def _trail(trail: list[tuple[float, float]]) -> Table:
+def _trail(frame: Frame, trail: list[tuple[float, float]]) -> Table:
     rows = [
         (str(len(trail) - index), significant(x), significant(y), significant(float(np.hypot(x, y))))
         for index, (x, y) in enumerate(trail)
     ]
-    columns = ("draws ago, in the order of the log", "x", "y", "length in safe radii")
+    columns = ("draws ago, in the order of the log", "x", "y", f"length in {unit(frame)}")
     return Table("The trail: updates of earlier draws, in the plane", columns, tuple(rows))
+
+
+def _reading(name: str, word: Word | None, value: Reading, unit: str) -> tuple[str, ...]:
+    return (name, word.word if word else "", *_row("", value, unit)[1:], word.rule if word else "")
 
 
 def _row(name: str, value: Reading, unit: str, write: Callable[[float], str] = significant) -> tuple[str, ...]:

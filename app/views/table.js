@@ -21,8 +21,8 @@ const framed = (table, label) => element("div", {class: "wide", tabindex: 0, rol
 export function render({model}) {
   const small = element("div", {class: "small-ones"})
   const arrows = element("div", {class: "arrows"})
-  const before = element("button", {type: "button"}, "Previous")
-  const after = element("button", {type: "button"}, "Next")
+  const before = element("button", {type: "button"}, "Previous page")
+  const after = element("button", {type: "button"}, "Next page")
   const where = element("span", {role: "status"})
   const pager = element("div", {class: "pager", role: "group", "aria-label": "Pages of the arrows"}, before, after, where)
   const fold = element("details", {}, element("summary", {}, "The picture as a table"), small, arrows, pager)
