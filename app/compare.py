@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.fields import BY_NAME, values
-from app.numbers import significant
+from app.fields import BY_NAME
 from app.session import DEFAULT
 from sim.config import Config
 from sim.errors import InvalidInput
@@ -101,13 +100,9 @@ def imposed(config: Config, shared: Config) -> Config:
 
 def alike(config: Config) -> str:
     """What all cells share, in words."""
-    source = config.source
-    axes = BY_NAME["basis"].said(config.plane.basis)
-    own = "; each cell has axes of its own" if config.plane.basis == "components" else ""
-    return (
-        f"seed {config.seed}, {source.prompts} prompt{'s' * (source.prompts != 1)} × {source.group_size} "
-        f"answer{'s' * (source.group_size != 1)}, temperature {source.temperature:g}, "
-        f"{significant(config.safety.delta, 1)} nats on the ring, axes: {axes}{own}"
+    said = _said(config)
+    return f"{said['seed']}, {said['prompts']} × {said['group_size']}, " + ", ".join(
+        said[name] for name in ("temperature", "delta", "basis")
     )
 
 
@@ -120,11 +115,23 @@ def overruled(letter: str, own: Preset, first: Preset, config: Config) -> list[s
         first: the first cell's, likewise.
         config: the cell's settings.
     """
-    mine, theirs, now = values(own.config), values(first.config), values(config)
-    told = []
-    for name in SHARED:
-        if mine[name] not in (now[name], theirs[name]):
-            each = BY_NAME[name]
-            was, became = each.said(mine[name]), each.said(now[name])
-            told.append(f"{letter}'s own “{each.label[0].lower()}{each.label[1:]}”, {was}, was set to {became}")
-    return told
+    mine, theirs, now = (_said(each) for each in (own.config, first.config, config))
+    return [
+        f"{letter}'s own {mine[name]} became {now[name]}"
+        for name in SHARED
+        if mine[name] not in (now[name], theirs[name])
+    ]
+
+
+def _said(config: Config) -> dict[str, str]:
+    """The shared settings in words, by their dials' names."""
+    source = config.source
+    axes = BY_NAME["basis"].said(config.plane.basis)
+    return {
+        "seed": f"seed {config.seed}",
+        "prompts": f"{source.prompts} prompt{'s' * (source.prompts != 1)}",
+        "group_size": f"{source.group_size} answer{'s' * (source.group_size != 1)}",
+        "temperature": f"temperature {source.temperature:g}",
+        "delta": f"{config.safety.delta:g} nats on the ring",
+        "basis": f"axes: {axes}" + "; each cell has axes of its own" * (config.plane.basis == "components"),
+    }

@@ -32,7 +32,8 @@ class Comparison(Abreast):
 
     def __init__(self, frames: Frames, names: Sequence[str], document: Any = None, look: Look | None = None) -> None:
         super().__init__(frames, document)
-        self.look, self._document = look or Look(), document
+        self.look, self._document, self._picking = look or Look(), document, False
+        self.look.param.watch(self._looked, ["theme", "radius"])
         shared = builtin(names[0]).config
         self.cells = [self._made(i, name, shared) for i, name in enumerate(names)]
 
@@ -111,7 +112,10 @@ class Comparison(Abreast):
 
     def _made(self, place: int, name: str, shared: Config, draw: int = 0) -> Cell:
         preset = _under(builtin(name), shared)
-        cell = Cell(LETTERS[place], self._turned, self._frames, preset, name, self._document, self.look)
+        # What is picked out is picked out in one cell; theme and scale are those of all.
+        look = Look(theme=self.look.theme, radius=self.look.radius)
+        look.param.watch(self._picked, "selected")
+        cell = Cell(LETTERS[place], self._turned, self._frames, preset, name, self._document, look)
         if draw:
             cell.go(cell.timeline.act("preset", preset.title, Moment(preset.config, Path(), draw)), preset, name)
             cell.clear()
@@ -143,6 +147,21 @@ class Comparison(Abreast):
             cell.go(moved(cell))
         self._bring("Going back")
 
+    def _looked(self, *_: Any) -> None:
+        for cell in self.cells:
+            cell.look.param.update(theme=self.look.theme, radius=self.look.radius)
+
+    def _picked(self, change: Any) -> None:
+        """Pick the same word out in every cell that reads the same answers, and none in the others."""
+        if self._picking:
+            return
+        self._picking = True
+        read = next((_words(cell) for cell in self.cells if cell.look is change.obj), None)
+        for cell in self.cells:
+            if cell.look is not change.obj:
+                cell.look.selected = change.new if read is not None and _words(cell) == read else None
+        self._picking = False
+
     def _turned(self, turned: Cell) -> None:
         """A dial of a cell has moved: show what it does, and log it once it is let go."""
         before, after = turned.moment.config, turned.dials.config
@@ -158,6 +177,11 @@ class Comparison(Abreast):
             self._bring(WEIGHING)
         elif turned.previewing:
             self._bring(WEIGHING)
+
+
+def _words(cell: Cell) -> Any:
+    """Every word on show in a cell, and what stands before it."""
+    return None if cell.frame is None else (cell.frame.sites.text, cell.frame.sites.prefix)
 
 
 def _under(preset: Preset, shared: Config) -> Preset:
