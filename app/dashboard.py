@@ -6,9 +6,10 @@ from typing import Any
 
 import panel as pn
 
-from app import theme
+from app import compare, theme
 from app.frames import Frames
 from app.lengths import Lengths
+from app.linked import Comparison
 from app.look import READINGS, Look
 from app.lookahead import LookAhead
 from app.palette import THEMES
@@ -17,6 +18,7 @@ from app.session import DEFAULT, Session
 from app.target import ImplicitTarget, Targets
 from app.views.ahead import AheadPanel
 from app.views.claims import Claims
+from app.views.compare import Compare
 from app.views.controls import Controls
 from app.views.gauges import Gauges
 from app.views.keys import Keys, of_session
@@ -69,6 +71,8 @@ def dashboard() -> pn.viewable.Viewable:
     name, preset, problems = asked()
     if page_asked() == "claims":
         return Claims(problems).__panel__()
+    if page_asked() == "compare":
+        return _compared(document, problems)
     session = Session(frames(), preset, name, document, Look(theme=theme_asked() or "light"))
     session.refuse(problems)
     session.begin()
@@ -95,11 +99,21 @@ def dashboard() -> pn.viewable.Viewable:
     return page
 
 
+def _compared(document: Any, problems: list[str]) -> pn.viewable.Viewable:
+    """The page of comparison, with what is wrong with the address."""
+    wanted, wrong = compare.asked(_last("with") if "with" in pn.state.session_args else None)
+    comparison = Comparison(frames(), wanted, document, Look(theme=theme_asked() or "light"))
+    comparison.refuse(limited([*problems, *(f"the address: {each}" for each in wrong)]))
+    comparison.begin()
+    pn.state.on_session_destroyed(lambda _: comparison.close())
+    return Compare(comparison).__panel__()
+
+
 def asked() -> tuple[str, Preset, list[str]]:
     """The preset that the address asks for, else the default, with what is wrong with the address."""
     query = pn.state.session_args
     problems = [_unknown("key", key, ["preset", "page"]) for key in query
-                if key not in ("preset", "page", "theme") and not key.startswith("bokeh-")]  # fmt: skip
+                if key not in ("preset", "page", "theme", "with") and not key.startswith("bokeh-")]  # fmt: skip
     if page_asked() not in ("", *_PAGES):
         problems.append(_unknown("page", page_asked(), _PAGES))
     if _last("theme") not in ("", "default", *THEMES):
@@ -133,7 +147,7 @@ def _unknown(what: str, came: str, allowed: Sequence[str]) -> str:
     return f"unknown {what} {shown(came)}; " + (f'did you mean "{meant}"?' if meant else f"allowed: {either(allowed)}")
 
 
-_PAGES = ("claims",)
+_PAGES = ("claims", "compare")
 _OVERLAY = (
     ":host { position: relative; } :host > .status { position: absolute; inset: 0 0 auto; width: 100%; z-index: 10; }"
 )

@@ -1,0 +1,55 @@
+// The head of the comparison. Text only, never HTML.
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
+  made.append(...children)
+  return made
+}
+
+export function render({model}) {
+  const sizes = element("fieldset", {class: "sizes"}, element("legend", {class: "sr"}, "Cells"))
+  const choices = new Map(model.sizes.map((count) => {
+    const input = element("input", {type: "radio", name: "count", value: count})
+    input.addEventListener("change", () => model.send_msg({count}))
+    sizes.append(element("label", {}, input, `${count} cells`))
+    return [count, input]
+  }))
+  const back = element("a", {href: "?"}, "to the picture")
+  const busy = element("span", {class: "busy", role: "status"})
+  const live = element("div", {class: "sr", "aria-live": "polite"})
+  const shared = element("span", {class: "words"})
+  const dials = element("button", {type: "button", "aria-label": "Dials of all cells"}, "All cells")
+  dials.addEventListener("click", () => model.send_msg({dials: !model.open}))
+  const escaped = (event) => { if (event.key === "Escape" && model.open) model.send_msg({dials: false}) }
+  document.addEventListener("keydown", escaped)
+  model.on("remove", () => document.removeEventListener("keydown", escaped))
+  const alert = element("div", {class: "alert", role: "alert"})
+  const box = element("header", {},
+    element("div", {class: "bar"}, element("h1", {}, "Compare"), sizes, busy, back),
+    element("div", {class: "shared"}, dials, shared), alert, live)
+
+  const refresh = () => {
+    for (const [count, input] of choices) input.checked = count === model.names.length
+    shared.textContent = [model.alike, ...model.overruled].join(". ") + "."
+    dials.setAttribute("aria-expanded", model.open)
+    shared.title = shared.textContent
+    busy.textContent = model.busy
+    live.textContent = model.summary
+    back.href = `?preset=${encodeURIComponent(model.names[0])}`
+    alert.hidden = !model.problems.length
+    const close = element("button", {type: "button"}, "Dismiss")
+    close.addEventListener("click", () => model.send_msg({dismiss: true}))
+    const lines = model.problems.map((line) => element("li", {}, line))
+    alert.replaceChildren(...(alert.hidden ? [] : [element("b", {}, "Not as asked"), close, element("ul", {}, ...lines)]))
+    // So that a reload, or the address sent to somebody else, opens the same comparison.
+    const url = new URL(window.location.href)
+    url.searchParams.set("page", "compare")
+    url.searchParams.set("with", model.names.join(","))
+    const now = url.href.replaceAll("%2C", ",")
+    if (now !== window.location.href) window.history.replaceState(null, "", now)
+  }
+  model.on(["names", "alike", "overruled", "busy", "problems", "summary", "open"], refresh)
+  refresh()
+  return box
+}
