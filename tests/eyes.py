@@ -20,7 +20,9 @@ EYES = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
-_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
 
 
 def linear(color: str) -> Floats:
@@ -71,5 +73,5 @@ def ciede2000(one: Sequence[float] | Floats, other: Sequence[float] | Floats) ->
     S_L = 1 + 0.015 * (L - 50) ** 2 / np.sqrt(20 + (L - 50) ** 2)
     S_C, S_H = 1 + 0.045 * C, 1 + 0.015 * C * T
     bend = np.sin(np.radians(60 * np.exp(-(((h - 275) / 25) ** 2)))) * 2 * np.sqrt(C**7 / (C**7 + 25.0**7))
-    l, c, hue = dL / S_L, dC / S_C, dH / S_H
-    return float(np.sqrt(l**2 + c**2 + hue**2 - bend * c * hue))
+    light, chroma, hue = dL / S_L, dC / S_C, dH / S_H
+    return float(np.sqrt(light**2 + chroma**2 + hue**2 - bend * chroma * hue))

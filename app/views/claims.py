@@ -70,7 +70,9 @@ code {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospac
   .claims {{ padding: 0 12px 30px; }}
   .claim {{ grid-template-columns: minmax(0, 1fr); gap: 8px; }}
   legend {{ width: 100%; }}
+  .claim th, .claim td {{ white-space: normal; overflow-wrap: normal; }}
   .seeds {{ display: none; }}
+  label, summary {{ min-height: 28px; }} .facts a {{ display: inline-block; padding: 4px 0; }}
 }}
 {_FILTERS}
 """
@@ -211,7 +213,8 @@ def _table(each: Table) -> str:
     )
     note = f"<p>{escape(each.note)}</p>" if each.note else ""
     return (
-        f'<section><h3>{escape(each.title)}</h3>{note}<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f'<section><h3>{escape(each.title)}</h3>{note}<div class="wide" tabindex="0" role="region" '
+        f'aria-label="{escape(each.title)}"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div></section>"
     )
 
