@@ -37,7 +37,7 @@ class Sites:
     """The N token sites of a batch, an entry a site in each field.
 
     `x`, `y` are the plane's coordinates of step_size * g_n: the step that this token alone would take, in
-    units in which the safe region has radius 1. `norm` is |g_n|, without the step size; `signal` in nats;
+    the plane's units. `norm` is |g_n|, without the step size; `signal` in nats;
     `share` the site's signed share <a_n g_n, G> / |G|^2 of the mean gradient G = sum_n a_n g_n; the shares
     add up to 1. `kl` is the site's divergence from student to teacher in the configured direction, before
     the clip. `sequence` and `position` say where the token stands: position counts the answer's tokens from
@@ -155,9 +155,10 @@ class PlaneReadings:
     """The plane of the picture.
 
     `captured_share` is the share of the sites' squared length that lies in the plane, `update_share` that of
-    the update. `to_units` [2, 2] maps coordinates on the orthonormal basis to the picture's units;
-    `safe_ellipse` [2, 2] maps the unit circle to the rim of the safe region in these units: a circle, but for the
-    checkpoint's plane after steps, where it is the current one.
+    the update. `to_units` [2, 2] maps coordinates on the orthonormal basis to the picture's units, and
+    `safe_ellipse` [2, 2] the unit circle to the current rim of the safe region in these units. The checkpoint's plane
+    has units in which its own safe region is the unit disc: the rim is a circle before the first step and an ellipse
+    after it. In the other planes lengths are those of parameter space over the mean radius of the rim, an ellipse.
     """
 
     basis: str

@@ -1,4 +1,4 @@
-"""The plane of the picture: two directions of parameter space, and units in which the safe region is a circle."""
+"""The plane of the picture: two directions of parameter space, and the units that lengths on them are drawn in."""
 
 import math
 from dataclasses import dataclass
@@ -32,6 +32,17 @@ def to_units(fisher_22: NDArray[np.float64], delta: float) -> NDArray[np.float64
     floor = 1e-12 * np.trace(fisher_22) + 1e-30
     flipped = np.linalg.cholesky(fisher_22[::-1, ::-1] + floor * np.eye(2))
     return np.asarray(flipped.T[::-1, ::-1] / math.sqrt(2 * delta))
+
+
+def even_units(fisher_22: NDArray[np.float64], delta: float) -> NDArray[np.float64]:
+    """c I [2, 2]: lengths as they are in parameter space, over the mean radius of the safe region p'Fp <= 2 delta.
+
+    Its half-axes are sqrt(2 delta / l) for the eigenvalues l of F; their geometric mean is 1 / c, with
+    c = det(F)^(1/4) / sqrt(2 delta). Angles stay angles, and the safe region is the ellipse that it is.
+    """
+    values = np.linalg.eigvalsh(fisher_22)
+    floor = 1e-12 * np.trace(fisher_22) + 1e-30
+    return np.asarray(float(np.prod(np.maximum(values, floor))) ** 0.25 / math.sqrt(2 * delta) * np.eye(2))
 
 
 def orthonormal(first: Params, second: Params) -> Gradient:

@@ -10,13 +10,14 @@ from sim import safety
 from sim.config import Config
 from sim.frame import NO_UPDATE, PENDING, Frame, PlaneReadings, Reading, Undetermined
 from sim.gradients import Gradient, Linearisation, fisher, norm
-from sim.plane import Basis, component_directions, project, random_directions, to_units
+from sim.plane import Basis, component_directions, even_units, project, random_directions, to_units
 from sim.policy import Params
 from sim.signals import Signal
 from sim.world import CheckpointPlane
 
 #: Derivatives along directions; those with a name may be remembered.
 Push = Callable[[str, Params], Tensor]
+RESCALED = Undetermined("Adam rescales each coordinate, so the arrows and the gradients differ in length")
 
 _RESCALED = "Adam rescales each coordinate, so the arrows and the gradients differ in length"
 
@@ -30,7 +31,10 @@ def choose(
     gram_BB: NDArray[np.float64],
     push: Push,
 ) -> tuple[Basis, Tensor]:
-    """The plane, and the log-probabilities' derivatives along its directions."""
+    """The plane, and the log-probabilities' derivatives along its directions.
+
+    The checkpoint's is drawn in units of its own safe region, a circle; the others in lengths of parameter space.
+    """
     kind, delta = config.plane.basis, config.safety.delta
     shown, name, directions = "checkpoint", "checkpoint", checkpoint.directions
     if kind == "random":
@@ -40,8 +44,9 @@ def choose(
         if components is not None:
             shown, name, directions = kind, "", components
     D_KNV = push(name, directions)
-    fisher_22 = checkpoint.fisher_22 if name == "checkpoint" else fisher(D_KNV, point.p_NV).numpy()
-    return Basis(shown, directions, to_units(fisher_22, delta)), D_KNV
+    if shown == "checkpoint":
+        return Basis(shown, directions, to_units(checkpoint.fisher_22, delta)), D_KNV
+    return Basis(shown, directions, even_units(fisher(D_KNV, point.p_NV).numpy(), delta)), D_KNV
 
 
 def turned(basis: Basis, plain_KNV: Tensor, preconditioner: Params | None, push: Push) -> Tensor:
@@ -57,7 +62,7 @@ def readings(
     """The readings of the plane, its captured share still to come."""
     length, inside = norm(taken), project(taken, basis.directions)
     ellipse_22 = np.eye(2)
-    if basis.name == "checkpoint" and step > 0:
+    if basis.name != "checkpoint" or step > 0:
         fisher_22 = fisher(D_KNV, point.p_NV).numpy()
         ellipse_22 = safety.safe_ellipse(fisher_22, basis.to_units_22, config.safety.delta)
     share: Reading = float(inside @ inside) / length**2 if length > 0 else NO_UPDATE
@@ -67,24 +72,30 @@ def readings(
 def captured_share(frame: Frame, norm_N: NDArray[np.float64]) -> Reading:
     """The share of the sites' squared length that lies in the plane."""
     if frame.config.update.optimiser == "adam":
-        return Undetermined(_RESCALED)
+        return RESCALED
     squared = float((norm_N**2).sum())
     if squared == 0:
         return NO_UPDATE
-    return float((_inside(frame) ** 2).sum()) / squared
+    return float(_inside(frame).sum()) / squared
 
 
-def length_inside(frame: Frame, site: int) -> Reading:
-    """The share of a site's length, not squared, that lies in the plane."""
-    norm_N, adam = frame.sites.norm, frame.config.update.optimiser == "adam"
-    if norm_N is None:
+def held(frame: Frame) -> NDArray[np.float64] | Undetermined:
+    """The share of each site's squared length that lies in the plane, |p_n|^2 / |g_n|^2 [N]; NaN where g_n is zero.
+
+    Pending while the norms are.
+    """
+    if frame.config.update.optimiser == "adam":
+        return RESCALED
+    if frame.sites.norm is None:
         return PENDING
-    if adam or norm_N[site] == 0:
-        return Undetermined(_RESCALED if adam else "the token has no gradient")
-    return float(np.linalg.norm(_inside(frame)[site]) / norm_N[site])
+    squared_N = frame.sites.norm**2
+    share_N = np.divide(_inside(frame).sum(-1), squared_N, out=np.full_like(squared_N, np.nan), where=squared_N > 0)
+    # Norms and coordinates are rounded apart: what lies in the plane wholly must not come out longer than it is.
+    return np.minimum(share_N, 1.0)
 
 
 def _inside(frame: Frame) -> NDArray[np.float64]:
-    """Each site's coordinates [N, 2] on the plane's orthonormal directions, the step size taken out."""
+    """The squares [N, 2] of each site's gradient along the plane's two directions."""
     xy_N2 = np.stack([frame.sites.x, frame.sites.y], 1)
-    return np.asarray(xy_N2 @ np.linalg.inv(frame.config.update.step_size * frame.plane.to_units.T))
+    inside_N2 = xy_N2 @ np.linalg.inv(frame.config.update.step_size * frame.plane.to_units.T)
+    return np.asarray(inside_N2**2)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.gradients import Gradient, Linearisation
-from sim.plane import component_directions, orthonormal, random_directions, to_units
+from sim.plane import component_directions, even_units, orthonormal, random_directions, to_units
+from sim.safety import safe_ellipse
 from sim.world import World
 from tests import reference as slow
 
@@ -34,6 +35,23 @@ def test_right_of_the_middle_stays_right_of_the_middle(seed: int) -> None:
     assert U[0, 1] == 0
     assert U[0, 0] > 0
     assert U[1, 1] > 0
+
+
+def test_even_units_give_a_rim_worked_by_hand() -> None:
+    """2 delta = 1: the half-axes of 16 p^2 + q^2 = 1 are 1/4 and 1, their mean 1/2, so 1 is drawn as 2."""
+    fisher = np.diag([16.0, 1.0])
+    units = even_units(fisher, 0.5)
+    np.testing.assert_allclose(units, 2 * np.eye(2))
+    np.testing.assert_allclose(safe_ellipse(fisher, units, 0.5), np.diag([0.5, 2.0]), atol=1e-12)
+
+
+@given(st.integers(0, 500), st.floats(1e-4, 1))
+def test_in_even_units_angles_stay_and_the_rims_mean_radius_is_one(seed: int, delta: float) -> None:
+    a = np.random.default_rng(seed).normal(size=(2, 4))
+    units = even_units(a @ a.T, delta)
+    np.testing.assert_array_equal(units, units[0, 0] * np.eye(2))
+    axes = np.linalg.eigvalsh(safe_ellipse(a @ a.T, units, delta))
+    assert np.prod(axes) == pytest.approx(1, rel=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -87,9 +105,10 @@ def test_gradients_that_span_less_than_a_plane_have_no_components(answers: list[
 def test_directions_that_do_not_change_the_policy_have_units_all_the_same() -> None:
     """As after a collapse, when the policy is certain of every word."""
     for fisher in (np.zeros((2, 2)), np.diag([1.0, 0.0]), np.full((2, 2), 1e-40)):
-        units = to_units(fisher, 0.001)
-        assert np.isfinite(units).all()
-        assert np.linalg.det(units) > 0
+        for units in (to_units(fisher, 0.001), even_units(fisher, 0.001)):
+            assert np.isfinite(units).all()
+            assert np.linalg.det(units) > 0
+            assert np.isfinite(safe_ellipse(fisher, units, 0.001)).all()
 
 
 def test_the_shipped_plane_is_orthonormal_and_its_fisher_matrix_positive() -> None:
