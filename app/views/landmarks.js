@@ -1,4 +1,4 @@
-// Landmarks of the page's parts, and links past the controls. A link's address could not reach into a shadow root.
+// Landmarks of the page's parts, and ways past the controls: buttons, as no link's address reaches into a shadow root.
 
 export function render({model}) {
   const box = document.createElement("nav")
@@ -15,18 +15,17 @@ export function render({model}) {
     }
   }
   box.append(...model.skips.map(([kind, words]) => {
-    const link = document.createElement("a")
-    link.href = `#${kind}`
-    link.textContent = words
-    link.addEventListener("click", (event) => {
-      event.preventDefault()
+    const skip = document.createElement("button")
+    skip.type = "button"
+    skip.textContent = words
+    skip.addEventListener("click", () => {
       const found = part(kind)
       if (!found) return
       found.tabIndex = -1
       found.focus()
       found.scrollIntoView({block: "nearest"})
     })
-    return link
+    return skip
   }))
   // The parts come as they are built, and again when the page's layout changes.
   const changed = new MutationObserver(name)
