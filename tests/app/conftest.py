@@ -118,7 +118,7 @@ def opened(page: Page, served: str) -> Callable[..., Page]:
         page.set_viewport_size({"width": width, "height": height})
         page.goto(served + query)
         page.wait_for_function(DRAWN)
-        expect(page.get_by_role("button", name="Play")).to_be_visible()
+        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
         return page
 
     return open_page
