@@ -15,7 +15,7 @@ PICTURE = {
     "menu": ("banner", "gradcloud"), "plane": ("main", "Picture"), "dials": ("form", "Dials"),
     "side": ("complementary", "Readings"), "player": ("region", "Player"), "lesson": ("region", "Lesson"),
 }  # fmt: skip
-SKIPS = (("plane", "to the picture"), ("side", "to the readings"), ("player", "to the player"))
+SKIPS = (("plane", "to the picture"), ("side", "to the readings"))
 
 
 class Landmarks(JSComponent):

@@ -2,7 +2,8 @@
 // that are kept no more.
 
 export function render({model}) {
-  const box = document.createElement("div")
+  const frame = document.createElement("div"), box = document.createElement("div")
+  frame.className = "event-log"
   box.className = "log"
   const table = document.createElement("table")
   const head = table.createTHead().insertRow()
@@ -20,6 +21,13 @@ export function render({model}) {
     if (row) model.send_msg({index: Number(row.dataset.index)})
   })
   box.append(table)
+  const clear = document.createElement("button")
+  clear.type = "button"
+  clear.className = "clear"
+  clear.textContent = "Clear log"
+  clear.title = "empty the log; what is on show stays, as the first event of a new one"
+  clear.addEventListener("click", () => model.send_msg({clear: true}))
+  frame.append(box, clear)
 
   const lines = new Map()
   // A row's parts are made once, so that the focus stays where it is when the row is told what came of it.
@@ -73,5 +81,5 @@ export function render({model}) {
       : `${forgotten.toLocaleString("en")} earlier events are kept no more`
   })
   model.send_msg({ready: true})
-  return box
+  return frame
 }

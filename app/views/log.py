@@ -57,6 +57,9 @@ class EventLog(JSComponent):
             self._seen, self._sent = {}, {}
             self._follow()
             return
+        if said(data, "clear", bool):
+            self._session.clear()
+            return
         index = said(data, "index", int)
         if index is not None and any(event.index == index for event in self._session.timeline.events):
             self._session.rewind(index)
