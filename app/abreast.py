@@ -48,12 +48,10 @@ class Abreast(param.Parameterized):
             self._show([each for each in known if each is not None])
 
     def close(self) -> None:
-        """Stop for good; for when the visitor has left."""
+        """Bring nothing any more."""
         self._push.close()
         if self._task is not None:
             self._task.cancel()
-        for cell in self.cells:
-            cell.close()
 
     @abstractmethod
     def _drawn(self) -> None:

@@ -35,7 +35,9 @@ class Comparison(Abreast):
         self.look, self._document, self._picking = look or Look(), document, False
         self.look.param.watch(self._looked, ["theme", "radius"])
         shared = builtin(names[0]).config
-        self.cells = [self._made(i, name, shared) for i, name in enumerate(names)]
+        #: All cells that there may be, so that one more is but shown: the browser has known it from the start.
+        self.every = tuple(self._made(i, name, shared) for i, name in enumerate(filled(names, MOST)))
+        self.cells = list(self.every[: len(names)])
 
     def draw(self) -> None:
         """Another batch in every cell."""
@@ -85,6 +87,8 @@ class Comparison(Abreast):
             InvalidInput: if there is no such preset.
         """
         chosen = builtin(name).config
+        if place >= len(self.cells):
+            return
         entries = [(cell.preset_name, cell.moment.config) for cell in self.cells]
         entries[place] = (name, chosen)
         self._start([(each, imposed(config, entries[0][1])) for each, config in entries], self._draw_kept())
@@ -94,32 +98,30 @@ class Comparison(Abreast):
         """Have more cells, or fewer; all begin at the checkpoint, with an empty log."""
         if not FEWEST <= count <= MOST or count == len(self.cells):
             return
+        self._stop()
         draw, shared = self._draw_kept(), self.cells[0].moment.config
-        self._start([(cell.preset_name, cell.moment.config) for cell in self.cells], draw)
+        self.cells = list(self.every[:count])
+        self._start([(cell.preset_name, imposed(cell.moment.config, shared)) for cell in self.cells], draw)
         for cell in self.cells:
             cell.clear()
-        for cell in self.cells[count:]:
-            cell.close()
-        added = filled([cell.preset_name for cell in self.cells], count)[len(self.cells) :]
-        self.cells = self.cells[:count] + [
-            self._made(i, name, shared, draw) for i, name in enumerate(added, len(self.cells))
-        ]
         self._bring(SAMPLING)
+
+    def close(self) -> None:
+        """Stop for good; for when the visitor has left."""
+        super().close()
+        for cell in self.every:
+            cell.close()
 
     def refuse(self, problems: list[str]) -> None:
         """Tell what was wrong with an input; nothing else changes."""
         self.problems = problems
 
-    def _made(self, place: int, name: str, shared: Config, draw: int = 0) -> Cell:
-        preset = _under(builtin(name), shared)
+    def _made(self, place: int, name: str, shared: Config) -> Cell:
         # What is picked out is picked out in one cell; theme and scale are those of all.
         look = Look(theme=self.look.theme, radius=self.look.radius)
         look.param.watch(self._picked, "selected")
-        cell = Cell(LETTERS[place], self._turned, self._frames, preset, name, self._document, look)
-        if draw:
-            cell.go(cell.timeline.act("preset", preset.title, Moment(preset.config, Path(), draw)), preset, name)
-            cell.clear()
-        return cell
+        preset = _under(builtin(name), shared)
+        return Cell(LETTERS[place], self._turned, self._frames, preset, name, self._document, look)
 
     def _draw_kept(self) -> int:
         """The batch that a new beginning is seen with: the one on show, if no step has been taken."""
@@ -148,7 +150,7 @@ class Comparison(Abreast):
         self._bring("Going back")
 
     def _looked(self, *_: Any) -> None:
-        for cell in self.cells:
+        for cell in self.every:
             cell.look.param.update(theme=self.look.theme, radius=self.look.radius)
 
     def _picked(self, change: Any) -> None:
@@ -165,6 +167,8 @@ class Comparison(Abreast):
     def _turned(self, turned: Cell) -> None:
         """A dial of a cell has moved: show what it does, and log it once it is let go."""
         before, after = turned.moment.config, turned.dials.config
+        if turned not in self.cells:
+            return
         if turned.dials.dragging:
             # A shared one would move this cell's batch alone, and one on the way its clock.
             if self._here and imposed(after, before) == after:

@@ -6,7 +6,6 @@ from typing import Any
 import panel as pn
 
 from app import theme
-from app.cell import Cell
 from app.compare import LETTERS, SHARED
 from app.fields import FIELDS
 from app.linked import Comparison
@@ -36,18 +35,18 @@ _LAYOUT = f"""
 {_PLACES}
 :host(.two) {{
   grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) minmax(360px, 29vw);
-  grid-template-rows: auto minmax(calc(100vh - 178px * var(--type)), auto) calc(72px * var(--type)) auto;
+  grid-template-rows: auto minmax(calc(100vh - 190px * var(--type)), auto) calc(84px * var(--type)) auto;
   grid-template-areas: "bar bar bar" "a b table" "a b legend" "player player legend";
 }}
 :host(.three), :host(.four) {{
   grid-template-rows: auto minmax(260px, calc(100vh - 372px * var(--type))) auto auto;
 }}
 :host(.three) {{
-  grid-template-columns: 150px repeat(3, minmax(0, 1fr));
+  grid-template-columns: calc(150px * var(--type)) repeat(3, minmax(0, 1fr));
   grid-template-areas: "bar bar bar bar" "legend a b c" "player player player player" "table table table table";
 }}
 :host(.four) {{
-  grid-template-columns: 150px repeat(4, minmax(0, 1fr));
+  grid-template-columns: calc(150px * var(--type)) repeat(4, minmax(0, 1fr));
   grid-template-areas: "bar bar bar bar bar" "legend a b c d" "player player player player player"
     "table table table table table";
 }}
@@ -75,7 +74,7 @@ _LAYOUT = f"""
 }}
 """
 _CELL = """
-:host { display: flex !important; flex-direction: column; position: relative; min-height: 0; }
+:host { position: relative; min-height: 0; }
 :host > .picture { flex: 1 1 0; min-height: 0; }
 :host > .dials {
   position: absolute; top: 32px; right: 0; width: min(270px, 100%) !important; z-index: 20;
@@ -87,7 +86,7 @@ _CELL = """
 """
 _LEGEND = f"""
 :host {{ font-size: {theme.SMALL}; line-height: 1.35; color: var(--muted); }}
-.key {{ display: flex; flex-wrap: wrap; gap: 5px 16px; padding: 4px 0; }}
+.key {{ display: flex; flex-wrap: wrap; gap: 3px 14px; padding: 4px 0; }}
 .key div {{ display: flex; align-items: center; gap: 6px; }} svg {{ flex: none; }}
 """
 
@@ -99,23 +98,22 @@ class Compare(pn.viewable.Viewer):
         super().__init__()
         self._comparison = comparison
         self._scale = Shared()
-        self._planes: dict[Cell, Plane] = {}
-        self._columns: dict[Cell, pn.Column] = {}
         shared = Controls(
             comparison.cells[0].dials, comparison.look, offered=[*SHARED, "radius"], css_classes=["dials"],
             visible=False, name="dials-shared",
         )  # fmt: skip
         bar = CompareBar(comparison, partial(_show, shared), css_classes=["bar"])
-        self._before = [bar, shared]
         legend = pn.pane.HTML(
             pn.bind(partial(_legend, comparison), comparison.param.frame, comparison.look.param.radius),
             stylesheets=[theme.BASE, _LEGEND], css_classes=["legend"], margin=0,
         )  # fmt: skip
-        self._after = [
-            Player(comparison, lesson=False, css_classes=["player"]), legend,
+        self._planes = [Plane(cell, shared=self._scale, suffix=f"-{cell.letter.lower()}") for cell in comparison.every]
+        self._columns = [self._column(place, plane) for place, plane in enumerate(self._planes)]
+        self._page = pn.Column(
+            bar, shared, *self._columns, Player(comparison, lesson=False, css_classes=["player"]), legend,
             CompareTable(comparison, css_classes=["table"]), Keys(comparison),
-        ]  # fmt: skip
-        self._page = pn.Column(stylesheets=[_LAYOUT], margin=0, sizing_mode="stretch_width", name="page")
+            stylesheets=[_LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
+        )  # fmt: skip
         comparison.param.watch(self._arrange, "cells")
         self._arrange()
 
@@ -123,23 +121,23 @@ class Compare(pn.viewable.Viewer):
         return self._page
 
     def _arrange(self, *_: Any) -> None:
-        cells = self._comparison.cells
-        for gone in set(self._columns) - set(cells):
-            self._scale.release(self._planes.pop(gone))
-            del self._columns[gone]
-        for place, cell in enumerate(cells):
-            if cell not in self._columns:
-                self._columns[cell] = self._column(place, cell)
-        self._page.css_classes = [_COUNTS[len(cells)]]
-        self._page.objects = [*self._before, *(self._columns[cell] for cell in cells), *self._after]
+        """Show the cells that there are; only they decide how far the pictures reach."""
+        count = len(self._comparison.cells)
+        for place, (column, plane) in enumerate(zip(self._columns, self._planes, strict=True)):
+            column.visible = place < count
+            if place < count:
+                plane.fit()
+            else:
+                self._scale.release(plane)
+        self._page.css_classes = [_COUNTS[count]]
 
-    def _column(self, place: int, cell: Cell) -> pn.Column:
+    def _column(self, place: int, plane: Plane) -> pn.Column:
+        cell = self._comparison.every[place]
         letter = cell.letter.lower()
-        self._planes[cell] = Plane(cell, shared=self._scale, suffix=f"-{letter}")
         dials = Controls(
             cell.dials, cell.look, offered=_OWN, css_classes=["dials"], visible=False, name=f"dials-{letter}"
         )
-        picture = pn.Column(self._planes[cell], css_classes=["picture"], sizing_mode="stretch_width", margin=0)
+        picture = pn.Column(plane, css_classes=["picture"], sizing_mode="stretch_width", margin=0)
         head = CellHead(self._comparison, place, partial(_show, dials), sizing_mode="stretch_width", margin=0)
         return pn.Column(head, picture, dials, css_classes=["cell", letter], stylesheets=[_CELL], margin=0)
 

@@ -8,12 +8,12 @@ function element(tag, attributes = {}, ...children) {
 }
 
 export function render({model}) {
-  const sizes = element("fieldset", {class: "sizes"}, element("legend", {class: "sr"}, "Cells"))
+  const sizes = element("div", {class: "sizes", role: "group", "aria-label": "Cells"})
   const choices = new Map(model.sizes.map((count) => {
-    const input = element("input", {type: "radio", name: "count", value: count})
-    input.addEventListener("change", () => model.send_msg({count}))
-    sizes.append(element("label", {}, input, `${count} cells`))
-    return [count, input]
+    const button = element("button", {type: "button"}, `${count} cells`)
+    button.addEventListener("click", () => model.send_msg({count}))
+    sizes.append(button)
+    return [count, button]
   }))
   const back = element("a", {href: "?"}, "to the picture")
   const busy = element("span", {class: "busy", role: "status"})
@@ -30,18 +30,20 @@ export function render({model}) {
     element("div", {class: "shared"}, dials, shared), alert, live)
 
   const refresh = () => {
-    for (const [count, input] of choices) input.checked = count === model.names.length
+    for (const [count, button] of choices) button.setAttribute("aria-pressed", count === model.names.length)
     shared.textContent = [model.alike, ...model.overruled].join(". ") + "."
     dials.setAttribute("aria-expanded", model.open)
     shared.title = shared.textContent
     busy.textContent = model.busy
     live.textContent = model.summary
-    back.href = `?preset=${encodeURIComponent(model.names[0])}`
+    const shade = model.shade === "light" ? {} : {theme: model.shade}
+    back.href = `?${new URLSearchParams({preset: model.names[0], ...shade})}`
     alert.hidden = !model.problems.length
     const close = element("button", {type: "button"}, "Dismiss")
     close.addEventListener("click", () => model.send_msg({dismiss: true}))
     const lines = model.problems.map((line) => element("li", {}, line))
-    alert.replaceChildren(...(alert.hidden ? [] : [element("b", {}, "Not as asked"), close, element("ul", {}, ...lines)]))
+    const told = [element("b", {}, "Not as asked"), close, element("ul", {}, ...lines)]
+    alert.replaceChildren(...(alert.hidden ? [] : told))
     // So that a reload, or the address sent to somebody else, opens the same comparison.
     const url = new URL(window.location.href)
     url.searchParams.set("page", "compare")

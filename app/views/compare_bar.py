@@ -34,13 +34,14 @@ class CompareBar(JSComponent):
     problems = param.List(default=[], item_type=str)
     summary = param.String(default="")
     open = param.Boolean(default=False)
+    shade = param.String(default="light", constant=True, doc="the theme, which the way back keeps")
     sizes = param.List(default=list(SIZES), constant=True)
 
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, comparison: Comparison, opened: Callable[[bool], None], **params: Any) -> None:
-        super().__init__(name="compare-bar", **params)
+        super().__init__(name="compare-bar", shade=comparison.look.theme, **params)
         self._comparison, self._opened = comparison, opened
         comparison.param.watch(self._follow, ["cells", "changed", "busy", "problems", "playing"])
         self._follow()

@@ -44,7 +44,7 @@ class CellHead(JSComponent):
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, comparison: Comparison, place: int, opened: Callable[[bool], None], **params: Any) -> None:
-        cell: Cell = comparison.cells[place]
+        cell: Cell = comparison.every[place]
         offered = [[name, builtin(name).title] for name in names()]
         super().__init__(letter=cell.letter, presets=offered, name=f"head-{cell.letter.lower()}", **params)
         self._comparison, self._place, self._cell, self._opened = comparison, place, cell, opened

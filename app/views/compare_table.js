@@ -10,8 +10,8 @@ function element(tag, attributes = {}, ...children) {
 export function render({model}) {
   const head = element("thead"), body = element("tbody")
   const why = element("p", {class: "why"})
-  const table = element("table", {}, element("caption", {class: "sr"}, "Readings of each cell, and how they stand to A's"),
-    head, body)
+  const caption = element("caption", {class: "sr"}, "Readings of each cell, and how they stand to A's")
+  const table = element("table", {}, caption, head, body)
 
   const value = ({text, word, against, why}) => {
     const cell = element("td")
@@ -32,12 +32,17 @@ export function render({model}) {
       heading.title = help
       return element("tr", {}, heading, ...values.map(value))
     }))
-    const reasons = model.rows.flatMap(({name, values}) => values.map((each, i) =>
-      each.why && each.text === "–" ? [each.why, `${model.letters[i]}: ${name.toLowerCase()}`] : null).filter(Boolean))
-    const said = new Map()
-    for (const [reason, where] of reasons) said.set(reason, [...(said.get(reason) ?? []), where])
-    why.textContent = [...said].map(([reason, places]) =>
-      `– ${places.length > 3 ? `${places[0][0]}` : places.join(", ")}: ${reason}`).join(". ")
+    // Each reason once, with the places that it explains.
+    const reasons = new Map()
+    for (const {name, values} of model.rows) {
+      values.forEach(({text, why: reason}, i) => {
+        if (reason && text === "–") reasons.set(reason, [...(reasons.get(reason) ?? []), [model.letters[i], name]])
+      })
+    }
+    why.textContent = [...reasons].map(([reason, places]) => {
+      const [letter, name] = places[0], rest = places.length - 1
+      return `${letter}, ${name.toLowerCase()}${rest ? ` and ${rest} more` : ""}: ${reason}`
+    }).join("; ")
   }
   model.on(["letters", "rows"], refresh)
   refresh()

@@ -25,16 +25,9 @@ class CompareTable(JSComponent):
     def __init__(self, comparison: Comparison, **params: Any) -> None:
         super().__init__(name="versus", **params)
         self._comparison = comparison
-        self._watched: list[Any] = []
-        comparison.param.watch(self._follow, ["changed", "busy"])
-        comparison.param.watch(self._renewed, "cells")
-        self._renewed()
-
-    def _renewed(self, *_: Any) -> None:
-        for cell in self._comparison.cells:
-            if cell not in self._watched:
-                cell.param.watch(self._previewed, "frame")
-        self._watched = list(self._comparison.cells)
+        comparison.param.watch(self._follow, ["changed", "busy", "cells"])
+        for cell in comparison.every:
+            cell.param.watch(self._previewed, "frame")
         self._follow()
 
     def _previewed(self, change: Any) -> None:

@@ -49,6 +49,11 @@ class Plane(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
+    def fit(self) -> None:
+        """Choose anew what the picture reaches to."""
+        self._shown = self._fitted = ()
+        self._follow()
+
     def _follow(self, *_: Any) -> None:
         frame = self._session.frame
         if frame is None:
