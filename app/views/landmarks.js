@@ -1,4 +1,4 @@
-// Landmarks of the page's parts, and ways past the controls: buttons, as no link's address reaches into a shadow root.
+// Landmarks of the page's parts, and links past the controls: buttons at heart, as no address reaches into a shadow root.
 
 export function render({model}) {
   const box = document.createElement("nav")
@@ -17,6 +17,7 @@ export function render({model}) {
   box.append(...model.skips.map(([kind, words]) => {
     const skip = document.createElement("button")
     skip.type = "button"
+    skip.setAttribute("role", "link")
     skip.textContent = words
     skip.addEventListener("click", () => {
       const found = part(kind)

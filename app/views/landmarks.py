@@ -19,11 +19,11 @@ SKIPS = (("plane", "to the picture"), ("side", "to the readings"))
 
 
 class Landmarks(JSComponent):
-    """Roles and names for the parts of the page around it, and buttons that skip to some; the first thing on the page.
+    """Roles and names for the parts of the page around it, and links that skip to some; the first thing on the page.
 
     Args:
         parts: class, role and name of each part; a part that is not on the page is passed over.
-        skips: class and words of each button.
+        skips: class and words of each link.
     """
 
     parts = param.List(default=[], constant=True)
