@@ -1,12 +1,18 @@
 """What is drawn over the cloud: the update, the ring, what is picked out, and how far the picture reaches for them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from app.picture import Columns, Radius, columns, number, pull
+from app.numbers import percent
+from app.picture import MISSING, Columns, Radius, columns, number, pull
+from app.picture import whole as whole_arrows
 from sim.frame import Frame
 
 #: Half the width in pixels that the picture usually has.
 PIXELS = 320
+#: The share of the update's squared length below which what the plane holds of it is drawn as a trace.
+TRACE = 0.01
 
 
 def update(frame: Frame, radius: Radius) -> Columns:
@@ -46,7 +52,7 @@ def ring(frame: Frame, radius: Radius) -> Columns:
 
 
 def scale(radius: Radius, half: float) -> Columns:
-    """Circles of the radius's scale with their lengths in safe radii."""
+    """Circles of the radius's scale with their lengths in the plane's units."""
     marks = radius.marks(half)
     drawn = radius.lengths(np.array(marks)).astype(np.float32)
     return {"r": drawn, "y": -drawn, "text": [f"{mark:g}" for mark in marks]}
@@ -72,8 +78,45 @@ def must_reach(frame: Frame, radius: Radius) -> float:
 
 
 def selected(frame: Frame, radius: Radius, site: int | None) -> Columns:
-    """The tip of the arrow that is picked out, and its word; empty where there is none, or it is exactly zero."""
+    """The tip of the arrow that is picked out, its word, and where its whole length ends, NaN if that is not known."""
     if site is None or not 0 <= site < len(frame.sites.text) or not np.hypot(frame.sites.x[site], frame.sites.y[site]):
-        return {"x": [], "y": [], "text": []}
+        return {"x": [], "y": [], "text": [], "whole_x": [], "whole_y": []}
     at = radius.points(frame.sites.x[[site]], frame.sites.y[[site]])
-    return columns(*at) | {"text": [pull(frame, site)]}
+    ends = (np.where(end == np.float32(MISSING), np.nan, end) for end in whole_arrows(frame, radius, np.array([site])))
+    return columns(*at) | {"text": [pull(frame, site)]} | dict(zip(("whole_x", "whole_y"), ends, strict=True))
+
+
+def is_trace(frame: Frame) -> bool:
+    """Whether the plane holds so little of the update that its arrow must not be read as the update."""
+    share = number(frame.plane.update_share)
+    return share is not None and share < TRACE
+
+
+def noted(frame: Frame, radius: Radius) -> Columns:
+    """What stands beside the tip of an update of which the plane holds a trace only, as a row for the words."""
+    share, tip = number(frame.plane.update_share), update(frame, radius)
+    noted = share is not None and share < TRACE and len(tip["x"]) > 0
+    text = [f"{percent(share)} of the update"] if noted and share is not None else []
+    count = len(text)
+    return {
+        "x": tip["x"][:count], "y": tip["y"][:count], "text": text, "align": ["left"] * count, "dx": [8.0] * count,
+        "dy": [0.0] * count,
+    }  # fmt: skip
+
+
+def trail(frame: Frame, radius: Radius, tips: Sequence[tuple[float, float]]) -> Columns:
+    """Where the updates of earlier draws ended, oldest first, each joined to the next: the older, the fainter.
+
+    The last is joined to the tip of the update on show.
+    """
+    if not tips:
+        return {"x": [], "y": [], "x1": [], "y1": [], "alpha": [], "size": []}
+    x, y = radius.points(*np.array(tips, float).T)
+    now = update(frame, radius)
+    ends = (np.append(each[1:], now[name] if len(now[name]) else each[-1]) for name, each in (("x", x), ("y", y)))
+    fresh = np.arange(1, len(tips) + 1) / len(tips)
+    return columns(x, y) | {
+        **dict(zip(("x1", "y1"), (end.astype(np.float32) for end in ends), strict=True)),
+        "alpha": (0.2 + 0.6 * fresh).astype(np.float32),
+        "size": (3 + 4 * fresh).astype(np.float32),
+    }

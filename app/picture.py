@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.numbers import percent
 from sim.frame import Frame, Reading, Undetermined
+from sim.projection import held
 
 Columns = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -27,7 +29,7 @@ KNEE = 0.01
 
 @dataclass(frozen=True)
 class Radius:
-    """How lengths are drawn; lengths are in safe radii, and a length of 1 is drawn as 1.
+    """How lengths are drawn; lengths are in the plane's units, and a length of 1 is drawn as 1.
 
     linear: r; log: asinh(r / KNEE) / asinh(1 / KNEE). Directions stay as they are.
     """
@@ -60,35 +62,63 @@ def order(frame: Frame) -> NDArray[np.int64]:
     return ranked[r[ranked] > 0][-MOST:]
 
 
-def arrows(frame: Frame, radius: Radius) -> Columns:
-    """A row for each drawn site: its tip, and what the hover shows."""
+def arrows(frame: Frame, radius: Radius, stroke: float = 1.0) -> Columns:
+    """A row for each drawn site: its tip, and what the hover shows; `stroke` widens all of them."""
     sites, kept = frame.sites, order(frame)
     x, y = radius.points(sites.x[kept], sites.y[kept])
     named = np.arange(len(kept)) >= len(kept) - NAMED
-    return columns(x, y) | {
-        "site": kept.astype(np.int32),
-        "alpha": np.where(named, 1.0, 0.34).astype(np.float32),
-        "width": np.where(named, 1.6, 1.0).astype(np.float32),
-        "token": [spoken(sites.text[i]) for i in kept],
-        "raised": [spoken(sites.raised[i]) for i in kept],
-        "other": ["none" if sites.raised[i] in ("", sites.text[i]) else "table-row" for i in kept],
-        "before": [_tail(sites.prefix[i]) for i in kept],
-        "student": _known(sites.student_p[kept]),
-        "teacher": _known(sites.teacher_p[kept]),
-        "raised_student": _known(sites.raised_student_p[kept]),
-        "raised_teacher": _known(sites.raised_teacher_p[kept]),
-        "signal": _known(sites.signal[kept]),
-        "share": _known(100 * sites.share[kept]),
-        "length": np.hypot(sites.x[kept], sites.y[kept]).astype(np.float32),
-        "norm": norms(frame),
+    return (
+        columns(x, y)
+        | {
+            "site": kept.astype(np.int32),
+            "alpha": np.where(named, 1.0, 0.34).astype(np.float32),
+            "width": (np.where(named, 1.6, 1.0) * stroke).astype(np.float32),
+            "token": [spoken(sites.text[i]) for i in kept],
+            "raised": [spoken(sites.raised[i]) for i in kept],
+            "other": ["none" if sites.raised[i] in ("", sites.text[i]) else "table-row" for i in kept],
+            "before": [_tail(sites.prefix[i]) for i in kept],
+            "student": _known(sites.student_p[kept]),
+            "teacher": _known(sites.teacher_p[kept]),
+            "raised_student": _known(sites.raised_student_p[kept]),
+            "raised_teacher": _known(sites.raised_teacher_p[kept]),
+            "signal": _known(sites.signal[kept]),
+            "share": _known(100 * sites.share[kept]),
+            "length": np.hypot(sites.x[kept], sites.y[kept]).astype(np.float32),
+        }
+        | late(frame, radius)
+    )
+
+
+def late(frame: Frame, radius: Radius) -> Columns:
+    """What comes with the drawn sites' norms: these, what the plane holds of each, and where its whole length ends."""
+    kept, norm = order(frame), frame.sites.norm
+    whole_x, whole_y = whole(frame, radius, kept)
+    return {
+        "norm": np.full(len(kept), MISSING, np.float32) if norm is None else _known(norm[kept]),
+        "held": _held(frame, kept),
+        "whole_x": whole_x,
+        "whole_y": whole_y,
     }
 
 
-def norms(frame: Frame) -> NDArray[np.float32]:
-    """The drawn sites' norms; `MISSING` while they are computed."""
-    kept = order(frame)
-    norm = frame.sites.norm
-    return np.full(len(kept), MISSING, np.float32) if norm is None else _known(norm[kept])
+def whole(frame: Frame, radius: Radius, kept: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Where arrows would end if all of each lay in the plane: longer along the same direction; `MISSING` if unknown.
+
+    With the share s of its squared length in the plane, an arrow is 1 / sqrt(s) times as long as it is drawn.
+    """
+    share = held(frame)
+    if isinstance(share, Undetermined):
+        return (np.full(len(kept), MISSING, np.float32),) * 2
+    factor = share[kept] ** -0.5
+    x, y = radius.points(frame.sites.x[kept] * factor, frame.sites.y[kept] * factor)
+    return _known(x), _known(y)
+
+
+def _held(frame: Frame, kept: NDArray[np.int64]) -> list[str]:
+    share = held(frame)
+    if isinstance(share, Undetermined):
+        return ["computing" if share.pending else "undetermined: Adam rescales it"] * len(kept)
+    return [percent(each) for each in share[kept]]
 
 
 def words(frame: Frame, radius: Radius, selected: int | None = None, count: int = NAMED) -> Columns:
@@ -108,14 +138,19 @@ def words(frame: Frame, radius: Radius, selected: int | None = None, count: int 
 
 
 def unclipped(frame: Frame, radius: Radius) -> Columns:
-    """From the tips of the arrows that the clip shortened or turned to where they would be without it."""
-    sites = frame.sites
-    moved = np.hypot(sites.unclipped_x - sites.x, sites.unclipped_y - sites.y)
-    kept = np.argsort(moved, kind="stable")[-MOST_UNCLIPPED:]
-    kept = kept[(moved[kept] > 1e-9) & sites.clipped[kept]]
+    """From the tips of the arrows that the clip changed most to where they would be without it."""
+    sites, kept = frame.sites, moved(frame)[-MOST_UNCLIPPED:]
     x0, y0 = radius.points(sites.x[kept], sites.y[kept])
     x1, y1 = radius.points(sites.unclipped_x[kept], sites.unclipped_y[kept])
     return {name: each.astype(np.float32) for name, each in (("x0", x0), ("y0", y0), ("x1", x1), ("y1", y1))}
+
+
+def moved(frame: Frame) -> NDArray[np.int64]:
+    """The sites whose arrows the clip shortened or turned, the least changed first."""
+    sites = frame.sites
+    far = np.hypot(sites.unclipped_x - sites.x, sites.unclipped_y - sites.y)
+    ranked = np.argsort(far, kind="stable")
+    return ranked[(far[ranked] > 1e-9) & sites.clipped[ranked]]
 
 
 def number(value: Reading) -> float | None:

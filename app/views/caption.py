@@ -1,14 +1,14 @@
 """The caption of the picture: what is what, how much is shown, and how much of it the plane holds."""
 
-from functools import partial
 from html import escape
 
 import panel as pn
 
-from app import picture, theme
+from app import marks, picture, theme
 from app.numbers import html, percent
 from app.session import Session
-from sim.frame import Frame, Reading
+from app.table import unit
+from sim.frame import PENDING, Frame, Reading, Undetermined
 
 _AXES = {
     "checkpoint": ("reward grows →", "what else the methods share ↑"),
@@ -16,37 +16,60 @@ _AXES = {
     "random": ("a random direction →", "another ↑"),
 }
 _CSS = f"""
-.frame {{ position: absolute; inset: 0; font-size: {theme.SMALL}; line-height: 1.5; color: var(--muted); }}
-.frame > div {{ position: absolute; padding: 1px 5px; background: color-mix(in srgb, var(--paper) 82%, transparent); }}
-.key {{ left: 0; top: 4px; border-radius: 4px; }} .key div {{ display: flex; align-items: center; gap: 7px; }}
-.shown {{ left: 0; bottom: 2px; }} .held {{ right: 0; bottom: 2px; text-align: right; }}
-.x {{ right: 0; top: calc(50% + 2px); }} .y {{ left: calc(50% + 4px); top: 0; }}
-.silent {{ left: 15%; right: 15%; top: 38%; text-align: center; font-size: {theme.BODY}; color: var(--ink); }}
+.frame {{
+  position: absolute; inset: 0; font-size: {theme.SMALL}; line-height: 1.45; color: var(--muted);
+  display: flex; flex-direction: column; justify-content: flex-end;
+}}
+.box {{ padding: 1px 5px; background: color-mix(in srgb, var(--paper) 82%, transparent); border-radius: 4px; }}
+.key {{ position: absolute; left: 0; top: 4px; }} .key div {{ display: flex; align-items: center; gap: 7px; }}
+.foot {{ display: flex; justify-content: space-between; align-items: flex-end; gap: 12px; padding-bottom: 2px; }}
+.held {{ text-align: right; max-width: 27em; }} b {{ color: var(--ink); }}
+.x {{ position: absolute; right: 0; top: calc(50% + 2px); }} .y {{ position: absolute; left: calc(50% + 4px); top: 0; }}
+.silent {{ position: absolute; left: 15%; right: 15%; top: 38%; text-align: center; color: var(--ink);
+  font-size: {theme.BODY}; }}
 svg {{ flex: none; }} .pending {{ font-weight: 400; }}
 @media (max-width: 560px) {{
-  .held {{ right: auto; left: 0; bottom: 36px; text-align: left; }} .held br {{ display: none; }}
-  .x {{ top: auto; bottom: 58px; }}
+  .foot {{ flex-direction: column-reverse; align-items: flex-start; gap: 0; }}
+  .held {{ text-align: left; max-width: none; }} .held br {{ display: none; }}
+  .x {{ position: static; align-self: flex-end; }}
 }}
 """
+_ARROW = '<path d="M1 6H17" stroke="var(--update)" stroke-width="4"/><path d="M26 6l-10-5v10z" fill="var(--update)"/>'
+_TRACE = ('<path d="M1 6H17" stroke="var(--update)" stroke-width="1.5"/><path d="M25 6l-8-4v8z" fill="none" '
+          'stroke="var(--update)" stroke-width="1.5"/>')  # fmt: skip
 _KEY = (
     ("cloud", "one token's own step", '<path d="M1 6H19" stroke="var(--cloud)"/><path d="M24 6l-6-3v6z" '
      'fill="var(--cloud)"/>'),
-    ("unclipped", "before the clip", '<path d="M1 6H25" stroke="var(--cloud)" stroke-dasharray="1 3"/>'),
-    ("update", "the averaged update", '<path d="M1 6H17" stroke="var(--update)" stroke-width="4"/>'
-     '<path d="M26 6l-10-5v10z" fill="var(--update)"/>'),
+    ("unclipped", "its tip before the clip", '<path d="M1 6H20" stroke="var(--cloud)" stroke-dasharray="1 3"/>'
+     '<path d="M20 3.5h5v5h-5z" fill="none" stroke="var(--cloud)"/>'),
+    ("picked", "whole length of the arrow picked out", '<path d="M1 6H15" stroke="var(--ink)" stroke-dasharray="2 3"/>'
+     '<path d="M20 1l4 5-4 5-4-5z" fill="none" stroke="var(--ink)" stroke-width="1.5"/>'),
+    ("update", "the averaged update", _ARROW),
+    ("trace", "the little of the update that this plane holds", _TRACE),
     ("whole", "its whole length, not only what the plane holds", '<circle cx="13" cy="6" r="4.5" '
      'stroke="var(--update)" stroke-width="2" fill="none"/>'),
+    ("trail", "where it ended in the last draws; older, fainter", '<path d="M3 8L13 4L23 7" fill="none" '
+     'stroke="var(--update)" opacity=".6"/><circle cx="3" cy="8" r="1.5" fill="var(--update)" opacity=".5"/>'
+     '<circle cx="13" cy="4" r="2" fill="var(--update)" opacity=".7"/><circle cx="23" cy="7" r="2.7" '
+     'fill="var(--update)" opacity=".9"/>'),
     ("ring", "the safe radius", '<path d="M1 6H25" stroke="var(--ring)" stroke-width="2.2" stroke-dasharray="6 4"/>'),
 )  # fmt: skip
 
 
 class Caption(pn.viewable.Viewer):
-    """Words over the picture's corners."""
+    """Words over the picture's corners; few of them where it is one of several."""
 
     def __init__(self, session: Session, compact: bool = False) -> None:
         super().__init__()
+
+        def html_of(frame: Frame | None, radius: str, picked: int | None) -> str:
+            if frame is None:
+                return ""
+            return short(frame) if compact else caption(frame, radius, bool(session.trail()), picked is not None)
+
+        look = session.look.param
         self._pane = pn.pane.HTML(
-            pn.bind(partial(_html, compact), session.param.frame, session.look.param.radius), css_classes=["caption"],
+            pn.bind(html_of, session.param.frame, look.radius, look.selected), css_classes=["caption"],
             stylesheets=[theme.BASE, _CSS], margin=0, name="caption",
         )  # fmt: skip
 
@@ -54,27 +77,13 @@ class Caption(pn.viewable.Viewer):
         return self._pane
 
 
-def _html(compact: bool, frame: Frame | None, radius: str) -> str:
-    if frame is None:
-        return ""
-    return short(frame) if compact else caption(frame, radius)
-
-
-def short(frame: Frame) -> str:
-    """The caption of a frame that is one of several, as HTML."""
-    silent = f'<div class="silent">{escape(frame.verdict.rule)}</div>' if not len(picture.order(frame)) else ""
-    return (
-        f'<div class="frame"><div class="shown">{_count(frame)}</div>'
-        f'<div class="held">plane holds {_share(frame.plane.captured_share)}</div>{silent}</div>'
-    )
-
-
-def key(clipped: bool) -> str:
-    """What each mark stands for, as HTML; the clip's only where it changed some arrow."""
+def key(clipped: bool, *, trail: bool = False, trace: bool = False, picked: bool = False) -> str:
+    """What each mark stands for, as HTML; of some, only where they are drawn."""
+    drawn = {"unclipped": clipped, "trail": trail, "trace": trace, "update": not trace, "picked": picked}
     return "".join(
         f'<div><svg width="27" height="12" aria-hidden="true">{form}</svg>{words}</div>'
         for name, words, form in _KEY
-        if clipped or name != "unclipped"
+        if drawn.get(name, True)
     )
 
 
@@ -83,22 +92,43 @@ def axes(basis: str) -> tuple[str, str]:
     return _AXES[basis]
 
 
-def lengths(radius: str) -> str:
-    """How lengths are drawn."""
-    return f"lengths drawn {'logarithmically' if radius == 'log' else 'in proportion'}, in safe radii"
+def lengths(radius: str, counted_in: str = "safe radii") -> str:
+    """What the numbers on the scale's circles count, and how lengths are drawn."""
+    return f"circles in {counted_in}, drawn {'logarithmically' if radius == 'log' else 'in proportion'}"
 
 
-def caption(frame: Frame, radius: str) -> str:
-    """The caption of a frame, as HTML."""
-    right, up = _AXES[frame.plane.basis]
-    silent = f'<div class="silent">{escape(frame.verdict.rule)}</div>' if not len(picture.order(frame)) else ""
-    return (
-        f'<div class="frame"><div class="key">{key(bool(frame.sites.clipped.any()))}</div>'
-        f'<div class="shown">{_count(frame)}<br>{lengths(radius)}</div>'
-        f'<div class="held">this plane holds {_share(frame.plane.captured_share)} of the arrows <br>'
-        f"and {_share(frame.plane.update_share)} of the update</div>"
-        f'<div class="x">{right}</div><div class="y">{up}</div>{silent}</div>'
+def short(frame: Frame) -> str:
+    """The caption of a frame that is one of several, as HTML."""
+    share = frame.plane.captured_share
+    known = share is PENDING or not isinstance(share, Undetermined)
+    held = f"plane holds {_share(share)}" if known else f"share held undetermined: {_why(share)}"
+    return f'<div class="frame">{_silent(frame)}<div class="foot"><div class="box">{_count(frame)}</div>' + (
+        f'<div class="box held">{held}</div></div></div>'
     )
+
+
+def caption(frame: Frame, radius: str, trail: bool = False, picked: bool = False) -> str:
+    """The caption of a frame, as HTML; with the marks of a trail and of an arrow picked out where they are drawn."""
+    right, up = _AXES[frame.plane.basis]
+    trace = marks.is_trace(frame)
+    marked = key(len(picture.moved(frame)) > 0, trail=trail, trace=trace, picked=picked)
+    return (
+        f'<div class="frame"><div class="box key">{marked}</div><div class="box y">{up}</div>{_silent(frame)}'
+        f'<div class="box x">{right}</div><div class="foot">'
+        f'<div class="box shown">{_count(frame)}<br>{lengths(radius, unit(frame))}</div>'
+        f'<div class="box held">{_held(frame, trace)}</div></div></div>'
+    )
+
+
+def _held(frame: Frame, trace: bool) -> str:
+    """What the plane holds of arrows and update, with the reason where that cannot be said."""
+    arrows, update = frame.plane.captured_share, frame.plane.update_share
+    only = ", and its arrow shows only that" if trace else ""
+    if isinstance(arrows, Undetermined) and arrows is not PENDING:
+        if isinstance(update, Undetermined):
+            return f"what this plane holds is undetermined: {_why(arrows)}"
+        return f"this plane holds {_share(update)} of the update{only}; of the arrows is undetermined: {_why(arrows)}"
+    return f"this plane holds {_share(arrows)} of the arrows <br>and {_share(update)} of the update{only}"
 
 
 def _count(frame: Frame) -> str:
@@ -109,8 +139,19 @@ def _count(frame: Frame) -> str:
     text = f"{drawn:,} of {total:,} arrows shown"
     if still:
         text += f"; {still:,} are exactly zero"
+    moved = len(picture.moved(frame))
+    if moved > picture.MOST_UNCLIPPED:
+        text += f"<br>{picture.MOST_UNCLIPPED} of {moved:,} former tips shown"
     return text
+
+
+def _silent(frame: Frame) -> str:
+    return "" if len(picture.order(frame)) else f'<div class="box silent">{escape(frame.verdict.rule)}</div>'
 
 
 def _share(value: Reading) -> str:
     return f"<b>{html(value, percent, pending='…')}</b>"
+
+
+def _why(value: Reading) -> str:
+    return escape(value.reason) if isinstance(value, Undetermined) else ""

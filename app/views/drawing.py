@@ -19,12 +19,13 @@ _COLUMNS = {
     "scale": "r y text",
     "unclipped": "x0 y0 x1 y1",
     "arrows": "x y site alpha width token raised other before student teacher raised_student raised_teacher signal "
-    "share length norm",
+    "share length norm held whole_x whole_y",
     "ring": "x y",
     "whole": "x0 y0 x y",
     "update": "x y",
-    "selected": "x y text",
-    "pointed": "x y",
+    "trail": "x y x1 y1 alpha size",
+    "selected": "x y text whole_x whole_y",
+    "pointed": "x y whole_x whole_y",
     "words": "x y text align dx dy",
 }
 
@@ -43,7 +44,7 @@ class Drawing:
             name: ColumnDataSource({column: [] for column in columns.split()}, name=name + suffix)
             for name, columns in _COLUMNS.items()
         }
-        self.head = paint(NormalHead(size=16), fill_color="update", line_color="update")
+        self.head = paint(NormalHead(size=16), line_color="update")
         self._paint = paint
         zoom = WheelZoomTool(zoom_on_axis=False)
         self.figure = paint(figure(
@@ -77,17 +78,29 @@ class Drawing:
             "segment", "unclipped", {"line_color": "cloud", "line_width": 1}, x0="x0", y0="y0", x1="x1", y1="y1",
             line_dash="dotted",
         )  # fmt: skip
+        self._glyph(
+            "scatter", "unclipped", {"line_color": "cloud", "fill_color": "paper", "line_width": 1, "size": 5},
+            x="x1", y="y1", marker="square",
+        )  # fmt: skip
         cloud = self._glyph(
             "segment", "arrows", {"line_color": "cloud"}, x0=0, y0=0, x1="x", y1="y", line_alpha="alpha",
             line_width="width", name="cloud",
         )  # fmt: skip
-        head = self._paint(NormalHead(size=5, line_color=None, fill_alpha=0.6), fill_color="cloud")
+        head = self._paint(NormalHead(line_color=None, fill_alpha=0.6), fill_color="cloud", size=5)
         cloud.glyph.decorations = [Decoration(marking=head, node="end")]
         # The hover finds a segment only within 2 pixels, so it looks for an unseen disc at the tip.
         self.tips = self._glyph("scatter", "arrows", {}, x="x", y="y", size=11, fill_alpha=0, line_alpha=0, name="tips")
         self.figure.add_tools(hover(self.tips))
 
     def _update(self) -> None:
+        self._glyph(
+            "segment", "trail", {"line_color": "update", "line_width": 1.2}, x0="x", y0="y", x1="x1", y1="y1",
+            line_alpha="alpha",
+        )  # fmt: skip
+        self._glyph(
+            "scatter", "trail", {"fill_color": "update", "line_color": "paper", "line_width": 1}, x="x", y="y",
+            size="size", fill_alpha="alpha", line_alpha="alpha",
+        )  # fmt: skip
         self._glyph(
             "line", "ring", {"line_color": "ring", "line_width": 2.2}, x="x", y="y", line_dash=[7, 5], name="ring"
         )
@@ -99,13 +112,18 @@ class Drawing:
             "scatter", "whole", {"fill_color": "paper", "line_color": "update", "line_width": 2.2, "size": 13},
             x="x", y="y", name="whole",
         )  # fmt: skip
-        update = self._glyph(
-            "segment", "update", {"line_color": "update", "line_width": 5}, x0=0, y0=0, x1="x", y1="y", name="update"
+        self.update = self._glyph(
+            "segment", "update", {"line_color": "update"}, x0=0, y0=0, x1="x", y1="y", name="update"
         )
-        update.glyph.decorations = [Decoration(marking=self.head, node="end")]
+        self.update.glyph.decorations = [Decoration(marking=self.head, node="end")]
 
     def _picked(self) -> None:
         """What is pointed at, bold on a halo, while that lasts; what is picked out, ringed, until it is not."""
+        for name in ("selected", "pointed"):
+            self._glyph("segment", name, {"line_color": "ink", "line_width": 1.4}, x0="x", y0="y", x1="whole_x",
+                        y1="whole_y", line_dash=[2, 4])  # fmt: skip
+            self._glyph("scatter", name, {"fill_color": "paper", "line_color": "ink", "line_width": 1.8, "size": 10},
+                        x="whole_x", y="whole_y", marker="diamond")  # fmt: skip
         for color, width in (("paper", 6.5), ("ink", 2)):
             self._glyph("scatter", "selected", {"line_color": color, "line_width": width, "size": 15}, x="x", y="y",
                         fill_color=None)  # fmt: skip
@@ -115,20 +133,21 @@ class Drawing:
                     x="x", y="y")  # fmt: skip
 
     def _words(self) -> None:
-        self._letters(
+        letters = self._letters(
             "words", {"text_color": "ink", "text_font_size": 14}, x="x", text_align="align", x_offset="dx",
             y_offset="dy", text_font_style="bold", name="words",
         )  # fmt: skip
         words = self.sources["words"]
         room = CustomJS(args={"figure": self.figure, "words": words}, code=_ROOM)
         words.js_on_change("data", room)
+        letters.glyph.js_on_change("text_font_size", room)
         self.figure.x_range.js_on_change("end", room)
         for size in ("inner_width", "inner_height"):
             self.figure.js_on_change(size, room)
 
-    def _letters(self, source: str, roles: dict[str, Any], **given: Any) -> None:
+    def _letters(self, source: str, roles: dict[str, Any], **given: Any) -> Any:
         """Letters on a patch of paper, to be read on top of arrows."""
-        self._glyph(
+        return self._glyph(
             "text", source, roles | {"background_fill_color": "paper"}, y="y", text="text", text_baseline="middle",
             text_font=value(theme.FONT), background_fill_alpha=0.75, padding=1, level="annotation", **given,
         )  # fmt: skip

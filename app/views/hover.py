@@ -22,6 +22,7 @@ _HTML = f"""
     <tr {_OTHER}><td {_DIM}>teacher gives “@raised”</td><td>@raised_teacher{{custom}}</td></tr>
     <tr><td {_DIM}>signal</td><td>@signal{{custom}} nats</td></tr>
     <tr><td {_DIM}>gradient's norm</td><td>@norm{{custom}}</td></tr>
+    <tr><td {_DIM}>this plane holds of it</td><td>@held</td></tr>
     <tr><td {_DIM}>share of the update</td><td>@share{{custom}} %</td></tr>
   </table>
 </div>

@@ -41,7 +41,8 @@ class Plane(pn.viewable.Viewer):
         )  # fmt: skip
         session.param.watch(self._follow, "frame")
         session.look.param.watch(self._follow, "radius")
-        session.look.param.watch(self._pick, ["selected", "theme"])
+        session.look.param.watch(self._pick, "selected")
+        session.look.param.watch(self._widen, "theme")
         session.param.watch(self._dim, ["busy", "frame"])
         self._shared.param.watch(self._rescale, "half")
         self._follow()
@@ -62,12 +63,14 @@ class Plane(pn.viewable.Viewer):
         # What a frame shows does not change when its norms arrive: only they are sent then.
         shown = (frame.config, frame.step, frame.draw, self._session.timeline.current.moment.path.key, radius)
         if shown == self._shown:
-            self._sources["arrows"].data["norm"] = picture.norms(frame)
+            self._sources["arrows"].data.update(picture.late(frame, radius))
+            self._pick()
             return
         self._shown = shown
         self._fit(frame, radius)
-        for name in ("arrows", "unclipped"):
-            self._sources[name].data = getattr(picture, name)(frame, radius)
+        self._sources["arrows"].data = picture.arrows(frame, radius, self._session.look.palette.stroke)
+        self._sources["unclipped"].data = picture.unclipped(frame, radius)
+        self._sources["trail"].data = marks.trail(frame, radius, self._session.trail())
         for name in ("update", "whole", "ring"):
             self._sources[name].data = getattr(marks, name)(frame, radius)
         self._rescale()
@@ -80,14 +83,30 @@ class Plane(pn.viewable.Viewer):
             return
         self._sources["selected"].data = marks.selected(frame, self._radius, site)
         count = FEW if self._compact else picture.NAMED
-        self._sources["words"].data = picture.words(frame, self._radius, site, count)
+        words = picture.words(frame, self._radius, site, count)
+        note = marks.noted(frame, self._radius)
+        self._sources["words"].data = {name: [*note[name], *words[name]] for name in words}
+
+    def _widen(self, *_: Any) -> None:
+        """Draw arrows and head as thick as the theme wants them."""
+        frame = self._session.frame
+        if frame is not None:
+            stroke = self._session.look.palette.stroke
+            self._sources["arrows"].data["width"] = picture.arrows(frame, self._radius, stroke)["width"]
+        self._rescale()
 
     def _rescale(self, *_: Any) -> None:
         frame, half = self._session.frame, self._shared.half
         self._sources["scale"].data = marks.scale(self._radius, half)
         if frame is not None:
-            factor = self._session.look.palette.stroke * (SMALL_HEAD if self._compact else 1)
-            self._drawing.head.size = factor * marks.head(frame, self._radius, half)
+            palette, trace = self._session.look.palette, marks.is_trace(frame)
+            factor = palette.stroke * (SMALL_HEAD if self._compact else 1)
+            self._drawing.head.update(
+                size=factor * marks.head(frame, self._radius, half),
+                fill_color=palette.paper if trace else palette.update,
+                line_width=palette.stroke * (1.5 if trace else 1),
+            )
+            self._drawing.update.glyph.line_width = factor * (1.5 if trace else 5)
 
     def _dim(self, *_: Any) -> None:
         self._layout.css_classes = ["plane", "stale"] if self._session.stale else ["plane"]

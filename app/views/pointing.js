@@ -2,6 +2,8 @@
 // token when the picture changes, and goes when that token does.
 
 const REACH = 8
+// Below this, a number stands for one that is not known.
+const MISSING = -1e30
 
 export function render({model, view}) {
   const named = (name) => view.model.document.get_model_by_name(name + model.suffix)
@@ -10,9 +12,12 @@ export function render({model, view}) {
   let own = null
 
   const fill = (i) => {
-    const {x, y, site, before, token} = arrows.data
+    const {x, y, whole_x, whole_y, site, before, token} = arrows.data
     row = i === null ? null : {site: site[i], words: `${before[i]} ${token[i]}`}
-    pointed.data = i === null ? {x: [], y: []} : {x: [x[i]], y: [y[i]]}
+    const known = (value) => value > MISSING ? value : NaN
+    pointed.data = i === null
+      ? {x: [], y: [], whole_x: [], whole_y: []}
+      : {x: [x[i]], y: [y[i]], whole_x: [known(whole_x[i])], whole_y: [known(whole_y[i])]}
   }
   const at = (site) => {
     const i = site === null ? -1 : arrows.data.site.indexOf(site)
