@@ -21,6 +21,7 @@ from app.views.claims import Claims
 from app.views.compare import Compare
 from app.views.controls import Controls
 from app.views.gauges import Gauges
+from app.views.keeper import Keeper
 from app.views.keys import Keys, of_session
 from app.views.landmarks import Landmarks
 from app.views.lessons import Lesson
@@ -85,8 +86,9 @@ def dashboard() -> pn.viewable.Viewable:
     side = Side(session.look, Gauges(session), {
         READINGS: EventLog(session, css_classes=["grows"], sizing_mode="stretch_width"),
     })  # fmt: skip
+    keeper = Keeper(session, session, document)
     page = pn.Column(
-        Landmarks(), Keys(session, of_session(session)), Menu(session, css_classes=["menu"]), plane,
+        Landmarks(), keeper, Keys(session, of_session(session)), Menu(session, css_classes=["menu"]), plane,
         Controls(session.dials, session.look, css_classes=["dials"]), side,
         Player(session, css_classes=["player"]), Target(target, css_classes=["target"], sizing_mode="stretch_width"),
         AheadPanel(ahead, lengths), Lesson(session),
@@ -96,6 +98,7 @@ def dashboard() -> pn.viewable.Viewable:
     pn.state.on_session_destroyed(lambda _: ahead.close())
     pn.state.on_session_destroyed(lambda _: lengths.close())
     pn.state.on_session_destroyed(lambda _: target.close())
+    pn.state.on_session_destroyed(lambda _: keeper.close())
     return page
 
 
