@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -6,13 +7,17 @@ import pytest
 from app import marks, picture
 from app.numbers import html, percent, significant
 from app.picture import Radius
-from app.views.caption import caption
+from app.shared import Shared
+from app.views.caption import caption, short
 from app.views.gauges import gauges
 from app.views.lessons import lesson
-from sim.config import Clip
+from sim.config import Clip, Update
+from sim.config import Plane as Axes
 from sim.frame import PENDING, Frame, Undetermined
 from sim.presets import Preset
-from tests.app.conftest import SMALL, sample
+from sim.projection import held
+from sim.timeline import Moment
+from tests.app.conftest import SMALL, sample, simulator
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -72,7 +77,7 @@ def test_an_arrow_that_is_exactly_zero_is_not_picked_out() -> None:
     frame = with_tips([5], [0])
     assert marks.selected(frame, Radius("linear"), 0)["x"].tolist() == [5.0]
     for site in (1, None, len(frame.sites.text), -1):
-        assert marks.selected(frame, Radius("linear"), site) ["x"] == []
+        assert marks.selected(frame, Radius("linear"), site)["x"] == []
     assert len(picture.words(frame, Radius("linear"), selected=1)["text"]) == 1
 
 
@@ -160,3 +165,107 @@ def test_a_lesson_is_text_whatever_it_holds() -> None:
     shown = lesson(Preset(title=HOSTILE, lesson=HOSTILE, try_=(HOSTILE,), config=SMALL))
     assert "<img" not in shown
     assert shown.count("&lt;img src=x onerror=alert(1)&gt;") == 3
+
+
+def test_an_arrows_whole_length_is_its_drawn_one_over_the_root_of_its_share() -> None:
+    frame = sample()
+    share = held(frame)
+    assert isinstance(share, np.ndarray)
+    columns = picture.arrows(frame, Radius("linear"))
+    drawn, whole = np.hypot(columns["x"], columns["y"]), np.hypot(columns["whole_x"], columns["whole_y"])
+    np.testing.assert_allclose(whole, drawn / np.sqrt(share[picture.order(frame)]), rtol=1e-4)
+    assert columns["held"][-1] == percent(share[picture.order(frame)[-1]])
+    np.testing.assert_allclose(columns["whole_x"] * columns["y"], columns["whole_y"] * columns["x"], rtol=1e-3)
+
+
+def test_a_whole_length_that_is_not_known_is_not_drawn_and_says_why() -> None:
+    pending = replace(sample(), sites=replace(sample().sites, norm=None))
+    adam = replace(sample(), config=SMALL.model_copy(update={"update": Update(optimiser="adam")}))
+    for frame, why in ((pending, "computing"), (adam, "undetermined: Adam rescales it")):
+        late = picture.late(frame, Radius("log"))
+        assert (late["whole_x"] == np.float32(picture.MISSING)).all()
+        assert set(late["held"]) == {why}
+        site = int(picture.order(frame)[-1])
+        assert np.isnan(marks.selected(frame, Radius("log"), site)["whole_x"]).all()
+
+
+def test_former_tips_are_those_of_clipped_arrows_and_the_caption_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = with_tips([1, 1, 1, 1], [0, 0, 0, 0])
+    sites = frame.sites
+    former, clipped = sites.x.copy(), np.zeros(len(sites.x), bool)
+    former[:4], clipped[:3] = [3, 1, 2, 5], True
+    frame = replace(frame, sites=replace(sites, unclipped_x=former, unclipped_y=sites.y, clipped=clipped))
+    assert picture.moved(frame).tolist() == [2, 0]
+    assert picture.unclipped(frame, Radius("linear"))["x1"].tolist() == [2, 3]
+    assert "former tips" not in caption(frame, "log")
+    assert "tip before the clip" in caption(frame, "log")
+    monkeypatch.setattr(picture, "MOST_UNCLIPPED", 1)
+    assert picture.unclipped(frame, Radius("linear"))["x1"].tolist() == [3]
+    assert "1 of 2 former tips shown" in caption(frame, "log")
+
+
+def test_a_trail_runs_from_the_oldest_tip_to_the_update_on_show_and_grows_toward_it() -> None:
+    frame = replace(sample(), update=replace(sample().update, x=5.0, y=6.0))
+    trail = marks.trail(frame, Radius("linear"), [(1.0, 2.0), (3.0, 4.0)])
+    assert [trail[name].tolist() for name in ("x", "y", "x1", "y1")] == [[1, 3], [2, 4], [3, 5], [4, 6]]
+    assert trail["alpha"][0] < trail["alpha"][1]
+    assert trail["size"][0] < trail["size"][1]
+    assert marks.trail(frame, Radius("linear"), [])["x"] == []
+    words = "where it ended in the last draws"
+    assert words in caption(frame, "log", trail=True)
+    assert words not in caption(frame, "log")
+
+
+@pytest.mark.parametrize(("share", "trace"), [(0.0099, True), (0.0101, False), (0.8, False)])
+def test_an_update_that_the_plane_hardly_holds_is_drawn_and_called_a_trace(share: float, trace: bool) -> None:
+    update = replace(sample().update, x=1.0, y=0.0)
+    frame = replace(sample(), update=update, plane=replace(sample().plane, update_share=share))
+    assert marks.is_trace(frame) is trace
+    assert marks.noted(frame, Radius("log"))["text"] == (["1 % of the update"] if trace else [])
+    assert ("its arrow shows only that" in caption(frame, "log")) is trace
+    assert ("the little of the update" in caption(frame, "log")) is trace
+
+
+@pytest.mark.parametrize("basis", ["checkpoint", "components", "random"])
+@pytest.mark.parametrize("steps", [0, 1])
+def test_in_every_plane_the_whole_mark_is_beyond_the_ring_exactly_when_the_update_is(basis: str, steps: int) -> None:
+    config = SMALL.model_copy(update={"plane": Axes(basis=basis)})
+    start = Moment(config).next_step() if steps else Moment(config)
+    there = picture.number(simulator().frame(start, complete=False).update.ratio)
+    assert there is not None
+    for ratio in (0.5, 2.0):
+        update = Update(step_size=config.update.step_size * ratio / there)
+        moment = start.with_config(config.model_copy(update={"update": update}))
+        frame = simulator().frame(moment, complete=False)
+        assert frame.update.ratio == pytest.approx(ratio, rel=1e-4)
+        whole, ring = marks.whole(frame, Radius("linear")), marks.ring(frame, Radius("linear"))
+        at = np.arctan2(whole["y"][0], whole["x"][0])
+        rim = np.interp(at, np.arctan2(ring["y"], ring["x"]), np.hypot(ring["x"], ring["y"]), period=2 * np.pi)
+        assert np.hypot(whole["x"][0], whole["y"][0]) / rim == pytest.approx(ratio, rel=1e-2)
+
+
+def test_what_adam_leaves_undetermined_is_said_in_sight() -> None:
+    share = Undetermined("Adam rescales each coordinate")
+    frame = replace(sample(), plane=replace(sample().plane, captured_share=share, update_share=0.4))
+    shown = re.sub(r"<[^>]*>", "", caption(frame, "log"))
+    assert "holds 40 % of the update" in shown
+    assert "undetermined: Adam rescales each coordinate" in shown
+    assert "undetermined: Adam" in re.sub(r"<[^>]*>", "", short(frame))
+
+
+def test_the_caption_says_what_the_circles_count() -> None:
+    assert "circles in safe radii, drawn logarithmically" in caption(sample(), "log")
+    assert "circles in safe radii, drawn in proportion" in caption(sample(), "linear")
+    other = replace(sample(), plane=replace(sample().plane, basis="random"))
+    assert "mean radii" in caption(other, "log")
+
+
+def test_planes_side_by_side_reach_as_far_as_the_one_that_needs_most() -> None:
+    shared = Shared()
+    shared.require("a", 2.0)
+    shared.require("b", 3.0)
+    assert (shared.half, shared.view.data["half"], shared.view.tags) == (3.0, [3.0], [3.0])
+    shared.require("a", 2.5)
+    assert shared.half == 3.0
+    shared.release("b")
+    assert (shared.half, shared.view.tags) == (2.5, [2.5])
