@@ -221,16 +221,22 @@ def test_an_address_with_an_unknown_key_says_so_and_opens_its_preset(opened: Cal
     expect(page.get_by_label("Preset", exact=True)).to_have_value("rl-small-batch")
 
 
-def test_every_control_has_a_name_that_a_screen_reader_says(opened: Callable[..., Page]) -> None:
+def test_every_control_and_dialog_has_a_name_that_a_screen_reader_says(opened: Callable[..., Page]) -> None:
     page = opened()
     page.get_by_text("more", exact=True).click()
+    for name in ("Tokens", "Tour", "Readings"):
+        page.get_by_role("tab", name=name).click()
+        expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
     nameless = page.evaluate("""() => {
       const roots = [document], nameless = []
       while (roots.length) {
         for (const each of roots.pop().querySelectorAll("*")) {
           if (each.shadowRoot) roots.push(each.shadowRoot)
-          if (!each.matches("input, select, button")) continue
-          const name = each.getAttribute("aria-label") || each.labels?.[0]?.textContent || each.textContent
+          if (!each.matches("input, select, button, summary, a[href], dialog, [tabindex='0']")) continue
+          const by = each.getAttribute("aria-labelledby")
+          const label = by && each.getRootNode().getElementById(by)?.textContent
+          const words = each.matches("dialog, input, select") ? "" : each.textContent
+          const name = label || each.getAttribute("aria-label") || each.labels?.[0]?.textContent || words
           if (!name.trim()) nameless.push(each.outerHTML)
         }
       }
