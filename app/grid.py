@@ -5,17 +5,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns, the heights of the first rows, gaps, and a line of parts a row."""
+    """Columns, the heights of the first rows, gaps, a line of parts a row, and the parts that scroll by themselves."""
 
     columns: str
     rows: str
     gap: str
     areas: tuple[str, ...]
+    scrolled: tuple[str, ...] = ()
 
     def css(self) -> str:
         """The grid as custom properties, which the page's layout takes up."""
         areas = " ".join(f'"{line}"' for line in self.areas)
-        return f"--columns: {self.columns}; --rows: {self.rows}; --gap: {self.gap}; --areas: {areas};"
+        own = " ".join(f"--{part}-size: {'size' if part in self.scrolled else 'none'};" for part in ("dials", "side"))
+        return f"--columns: {self.columns}; --rows: {self.rows}; --gap: {self.gap}; --areas: {areas}; {own}"
 
 
 _BAR, _DIALS, _SIDE = (f"calc({width}px * var(--type))" for width in (40, 212, 264))
@@ -27,6 +29,7 @@ WIDE = Grid(
     f"minmax({_BAR}, auto) min(max(50vw, 82vh), max(360px, {_REST})) minmax({_BAR}, auto)",
     "0 20px",
     ("menu menu menu", "dials plane side", "dials player side", *(f"{part} {part} {part}" for part in _BELOW)),
+    ("dials", "side"),
 )
 #: A tablet held upright, or a wall's letters on a small screen: the dials below, the readings still beside.
 MEDIUM = Grid(
@@ -34,6 +37,7 @@ MEDIUM = Grid(
     f"minmax({_BAR}, auto) min(max(60vw, 54vh), max(320px, {_REST})) minmax({_BAR}, auto)",
     "0 16px",
     ("menu menu", "plane side", "player side", "dials dials", *(f"{part} {part}" for part in _BELOW)),
+    ("side",),
 )
 #: A telephone: one below the other, the picture and the player first.
 NARROW = Grid(
@@ -61,7 +65,9 @@ LAYOUT = """
 .menu { grid-area: menu; } .dials { grid-area: dials; } .plane { grid-area: plane; } .player { grid-area: player; }
 .side { grid-area: side; } .table { grid-area: table; } .target { grid-area: target; } .ahead { grid-area: ahead; }
 .lesson { grid-area: lesson; }
-.dials, .side { min-height: 0; overflow-y: auto; scrollbar-width: thin; }
+/* What scrolls by itself must not stretch the rows that it stands in. */
+.dials { contain: var(--dials-size); } .side { contain: var(--side-size); }
+.dials, .side { align-self: stretch !important; min-height: 0; overflow-y: auto; scrollbar-width: thin; }
 .side { display: flex; flex-direction: column; }
 .plane { position: relative; }
 """

@@ -59,7 +59,8 @@ def test_the_wheel_has_the_packages_presets_and_weights_and_nothing_else(wheel: 
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"sim", "app", "gradcloud-0.1.0.dist-info"}
     carried = {name.removeprefix("sim/_data/") for name in names if name.startswith("sim/_data/")}
-    shipped = {f"presets/{name}.json" for name in PRESETS}
+    shipped = {path.relative_to(ROOT).as_posix() for path in (ROOT / "presets").rglob("*.json")}
+    shipped |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "assets").glob("*.json")}
     shipped |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "assets").rglob("*.safetensors")}
     assert shipped <= carried
     assert any(name.endswith(".safetensors") for name in carried)

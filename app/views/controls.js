@@ -75,7 +75,8 @@ export function render({model}) {
     const output = made.say ? element("output", {for: id}) : null
     const label = element("label", {for: id}, field.label)
     const head = element("div", {class: "head"}, label, ...(output ? [output] : []))
-    const box = element("div", {class: `field ${field.kind} ${field.name}`, title: field.help}, head, made.input)
+    const about = {class: `field ${field.kind} ${field.name}`, title: field.help, "data-name": field.name}
+    const box = element("div", about, head, made.input)
     if (field.ends) {
       const ends = field.ends.map((words) => element("span", {}, words))
       box.append(element("div", {class: "ends", "aria-hidden": "true"}, ...ends))
@@ -123,8 +124,19 @@ export function render({model}) {
       ...model.fields.filter((field) => field.group === group).map(build)))
   const more = element("details", {}, element("summary", {}, "more"), ...groups)
   const note = element("p", {class: "note", role: "status"})
+  // What a tour points at is shown, also where it was folded away or scrolled out of sight.
+  const point = () => {
+    for (const [name, control] of controls) control.box.classList.toggle("lit", name === model.spotlight)
+    const lit = controls.get(model.spotlight)?.box
+    if (!lit) return
+    if (more.contains(lit)) more.open = true
+    // Where the dials stand below the tour, to scroll to them would hide what it says.
+    if (matchMedia("(min-width: 1001px)").matches) lit.scrollIntoView({block: "nearest"})
+  }
   model.on(["values", "idle", "hints", "note"], refresh)
+  model.on("spotlight", point)
   refresh()
+  point()
   const box = element("div", {class: "dials"}, main, note, ...(groups.length ? [more] : []))
   return box
 }

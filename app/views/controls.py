@@ -34,6 +34,7 @@ class Controls(JSComponent):
     ladders = param.Dict(default={}, doc="the positions of the sliders in steps")
     hints = param.Dict(default={})
     note = param.String(default="")
+    spotlight = param.String(default="", doc="the dial that a tour points at, if it points at one")
 
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
@@ -43,7 +44,7 @@ class Controls(JSComponent):
         super().__init__(fields=[_offered(each) for each in fields], **(_standing(dials, look) | params))
         self._dials, self._look, self._names = dials, look, {each.name for each in fields}
         dials.param.watch(self._follow, ["config", "note"])
-        look.param.watch(self._follow, "radius")
+        look.param.watch(self._follow, ["radius", "spotlight"])
 
     def _follow(self, *_: Any) -> None:
         self.param.update(**_standing(self._dials, self._look))
@@ -75,6 +76,7 @@ def _standing(dials: Dials, look: Look) -> dict[str, Any]:
         },
         "hints": hints(config),
         "note": dials.note,
+        "spotlight": look.spotlight,
     }
 
 

@@ -19,6 +19,16 @@ _SHAPES = {
     "past": '<path d="M14 3l12 22H2z" fill="var(--past)"/>',
     "none": '<path d="M5 14h18" stroke="var(--muted)" stroke-width="4"/>',
 }
+#: The readings by the names that a tour points at, with their glossary entries.
+_KEYS = {
+    "Update": ("update", "update-ratio"), "KL of the step": ("kl", "kl-step"), "Density": ("density", "density"),
+    "Bias": ("bias", "bias"), "Concentration": ("concentration", "concentration"), "Spread": ("spread", "spread"),
+    "Mean norm": ("mean_norm", "mean-norm"),
+}  # fmt: skip
+_LIT = "\n".join(
+    f":host(.lit-{name}) [data-name={name}] {{ outline: 3px dashed var(--aim); outline-offset: -1px; }}"
+    for name in ("verdict", *(name for name, _ in _KEYS.values()))
+)
 _CSS = f"""
 .verdict {{ position: relative; display: flex; gap: 12px; align-items: center; padding: 6px 0 12px; }}
 .verdict h2 {{ margin: 0; font-size: {theme.LARGE}; line-height: 1.2; font-weight: 600; }}
@@ -27,7 +37,10 @@ _CSS = f"""
   position: relative; display: grid; grid-template-columns: 1fr auto; column-gap: 10px; padding: 5px 0;
   border-top: 1px solid var(--hair); cursor: default;
 }}
-.name b {{ font-weight: 600; }} .name i {{ font-style: normal; color: var(--muted); }}
+.name button {{ padding: 0; border: 0; border-radius: 2px; cursor: help; }} .name b {{ font-weight: 600; }}
+.name button:hover {{ background: none; text-decoration: underline dotted; text-underline-offset: 3px; }}
+{_LIT}
+.name i {{ font-style: normal; color: var(--muted); }}
 .value {{ text-align: right; font-weight: 600; min-width: 5.5em; }}
 .note {{
   grid-column: 1 / -1; font-size: {theme.SMALL}; color: var(--muted);
@@ -57,15 +70,15 @@ class Gauges(pn.viewable.Viewer):
         self._pane = pn.pane.HTML(
             pn.bind(partial(_html, session), session.param.frame, session.param.busy),
             stylesheets=[theme.BASE, _CSS], margin=0, name="gauges", sizing_mode="stretch_width",
-            css_classes=pn.bind(_classes, session.look.param.side),
+            css_classes=pn.bind(_classes, session.look.param.side, session.look.param.spotlight),
         )  # fmt: skip
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._pane
 
 
-def _classes(side: str) -> list[str]:
-    return ["verdict-only"] if side == TOKENS else []
+def _classes(side: str, spotlight: str) -> list[str]:
+    return ["verdict-only"] * (side == TOKENS) + [f"lit-{spotlight}"] * bool(spotlight)
 
 
 def _html(session: Session, frame: Frame | None, _: str) -> str:
@@ -115,16 +128,20 @@ def gauges(frame: Frame, stale: bool = False) -> str:
 
 def _verdict(verdict: Verdict) -> str:
     return (
-        f'<div class="verdict {escape(verdict.level)}" tabindex="0"><svg width="28" height="28" aria-hidden="true">'
+        f'<div class="verdict {escape(verdict.level)}" tabindex="0" data-name="verdict">'
+        '<svg width="28" height="28" aria-hidden="true">'
         f"{_SHAPES[verdict.level]}</svg><h2>{escape(verdict.word)}</h2>"
         f'<div class="rule" role="tooltip">{escape(verdict.rule)}</div></div>'
     )
 
 
 def _reading(name: str, word: Word, value: Reading, *notes: str) -> str:
+    key, term = _KEYS[name]
     missing = f"<br>{escape(value.reason)}" if isinstance(value, Undetermined) and not value.pending else ""
     return (
-        f'<div class="reading" tabindex="0"><div class="name"><b>{name}</b> <i>{escape(word.word)}</i></div>'
+        f'<div class="reading" tabindex="0" data-name="{key}"><div class="name">'
+        f'<button type="button" data-term="{term}" title="what this is: the glossary"><b>{name}</b></button> '
+        f"<i>{escape(word.word)}</i></div>"
         f'<div class="value">{html(value)}</div>'
         + "".join(f'<div class="note">{note}</div>' for note in notes)
         + f'<div class="rule" role="tooltip">{escape(word.rule)}{missing}</div></div>'
