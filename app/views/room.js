@@ -11,7 +11,7 @@ const place = () => {
 
   const taken = []
   const plot = Bokeh.index.find_one(figure)?.el
-  const stack = plot?.getRootNode().host?.getRootNode()
+  const stack = plot?.getRootNode()
   if (plot && stack?.querySelector) {
     const origin = plot.getBoundingClientRect()
     const captions = stack.querySelector(".caption")?.shadowRoot?.querySelectorAll(".box") ?? []
