@@ -15,6 +15,7 @@ from app.views.compare_bar import CompareBar
 from app.views.compare_cell import CellHead
 from app.views.compare_table import CompareTable
 from app.views.controls import Controls
+from app.views.keeper import Keeper
 from app.views.keys import Keys
 from app.views.plane import Plane
 from app.views.player import Player
@@ -111,7 +112,7 @@ class Compare(pn.viewable.Viewer):
         self._columns = [self._column(place, plane) for place, plane in enumerate(self._planes)]
         self._page = pn.Column(
             bar, shared, *self._columns, Player(comparison, lesson=False, css_classes=["player"]), legend,
-            CompareTable(comparison, css_classes=["table"]), Keys(comparison),
+            CompareTable(comparison, css_classes=["table"]), Keys(comparison), Keeper(comparison),
             stylesheets=[_LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
         )  # fmt: skip
         comparison.param.watch(self._arrange, "cells")

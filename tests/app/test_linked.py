@@ -343,6 +343,25 @@ def test_more_cells_and_fewer_stay_in_step(paced_frames: Frames) -> None:
     run(scene())
 
 
+def test_a_cell_that_is_not_on_show_takes_no_part(paced_frames: Frames) -> None:
+    async def scene() -> None:
+        comparison = begun(paced_frames, PAIR)
+        await settled(comparison)
+        before = [cell.moment for cell in comparison.every]
+        comparison.choose(3, "sft-fan")
+        comparison.every[3].dials.seed = 9
+        await settled(comparison)
+        assert [cell.moment for cell in comparison.every] == before
+        assert [cell.frame for cell in comparison.every[2:]] == [None, None]
+        comparison.resize(4)
+        await settled(comparison)
+        assert [cell.moment.config.seed for cell in comparison.cells] == [0] * 4
+        assert [cell.dials.seed for cell in comparison.cells] == [0] * 4
+        comparison.close()
+
+    run(scene())
+
+
 def test_resetting_takes_all_cells_to_their_presets_and_the_checkpoint(paced_frames: Frames) -> None:
     async def scene() -> None:
         comparison = begun(paced_frames, PAIR)
