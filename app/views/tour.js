@@ -24,9 +24,10 @@ export function render({model}) {
   const page = element("div", {class: "page", role: "group", "aria-label": "Step of the tour", tabindex: 0}, told)
   const look = button("", () => ({look: model.look}))
   look.className = "look"
-  const back = button("Previous", () => ({place: model.place - 1}))
+  const back = button("Previous", () => ({move: -1}))
   const show = button("Show me", () => ({show: true}))
-  const next = button("", () => ({place: model.place + 1}))
+  // Told as moves, so that two quick presses are two steps also where answers come late.
+  const next = button("", () => ({move: 1}))
   show.title = "do what this step does, and point at what it is about"
 
   const piece = ([words, what, place]) => {

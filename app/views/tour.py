@@ -52,11 +52,11 @@ class TourCard(JSComponent):
 
     def _handle_msg(self, data: Any) -> None:
         guide = self._guide
-        level, place, look = said(data, "level", str), said(data, "place", int), said(data, "look", str)
+        level, move, look = said(data, "level", str), said(data, "move", int), said(data, "look", str)
         if level is not None:
             guide.choose(level)
-        elif place is not None:
-            guide.go(place)
+        elif move in (-1, 1):
+            guide.go(guide.place + move)
         elif look is not None and called(look):
             guide.point(look)
         elif said(data, "show", bool):

@@ -168,7 +168,7 @@ def test_a_tour_points_only_while_it_is_in_sight(session: Session) -> None:
 def test_the_card_takes_no_nonsense(session: Session) -> None:
     def bother(guide: Guide) -> None:
         card = TourCard(guide)
-        for message in (None, 1, {}, {"level": "nobody"}, {"level": 3}, {"place": 99}, {"place": -1}, {"place": True},
+        for message in (None, 1, {}, {"level": "nobody"}, {"level": 3}, {"move": 99}, {"move": -1}, {"move": True},
                         {"look": "nothing"}, {"look": []}, {"show": "yes"}):  # fmt: skip
             card._handle_msg(message)
 
