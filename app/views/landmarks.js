@@ -1,4 +1,4 @@
-// Landmarks of the page's parts, and links past the controls: buttons at heart, as no address reaches into a shadow root.
+// Landmarks of the page's parts, and links past the controls: no address reaches into a shadow root.
 
 export function render({model}) {
   const box = document.createElement("nav")
