@@ -57,7 +57,8 @@ def answers(frame: Frame, count: int, selected: int | None = None) -> list[Answe
     if selected is not None and frame.sites.sequence[selected] not in shown:
         shown.append(frame.sites.sequence[selected])
     places = {int(rollout): place for place, rollout in enumerate(order, 1)}
-    return [_answer(frame, int(rollout), places[int(rollout)]) for rollout in shown]
+    weights_N = _weights(frame)
+    return [_answer(frame, int(rollout), places[int(rollout)], weights_N) for rollout in shown]
 
 
 def sites_of(shown: Sequence[Answer]) -> list[int]:
@@ -129,12 +130,12 @@ def details(frame: Frame, site: int) -> list[str]:
     return phrases
 
 
-def _answer(frame: Frame, rollout: int, place: int) -> Answer:
+def _answer(frame: Frame, rollout: int, place: int, weights_N: Floats) -> Answer:
     sites, it = frame.sites, frame.rollouts[rollout]
     here = np.flatnonzero(sites.sequence == rollout)
     at = dict(zip(sites.position[here].tolist(), here.tolist(), strict=True))
     words = tuple((spoken(word), at.get(position)) for position, word in enumerate(it.answer.split()))
-    weight = float(_weights(frame)[here].sum())
+    weight = float(weights_N[here].sum())
     if _has_shares(sites):
         net = float(sites.share[here].sum())
         pull = pulls(net)
