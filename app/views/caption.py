@@ -12,7 +12,7 @@ from sim.frame import PENDING, Frame, Reading, Undetermined
 
 _AXES = {
     "checkpoint": ("reward grows →", "what else the methods share ↑"),
-    "components": ("first principal direction of this batch →", "second ↑"),
+    "components": ("first component →", "second ↑"),
     "random": ("a random direction →", "another ↑"),
 }
 _CSS = f"""
@@ -127,7 +127,10 @@ def _held(frame: Frame, trace: bool) -> str:
     if isinstance(arrows, Undetermined) and arrows is not PENDING:
         if isinstance(update, Undetermined):
             return f"what this plane holds is undetermined: {_why(arrows)}"
-        return f"this plane holds {_share(update)} of the update{only}; of the arrows is undetermined: {_why(arrows)}"
+        return (
+            f"this plane holds {_share(update)} of the update{only}; "
+            f"what it holds of the arrows is undetermined: {_why(arrows)}"
+        )
     return f"this plane holds {_share(arrows)} of the arrows <br>and {_share(update)} of the update{only}"
 
 
