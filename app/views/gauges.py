@@ -7,7 +7,7 @@ from html import escape
 import panel as pn
 
 from app import theme
-from app.look import TOKENS
+from app.look import TOKENS, TOUR
 from app.numbers import html, percent, significant
 from app.session import Session
 from sim.frame import PENDING, Frame, Reading, Undetermined, Verdict
@@ -48,6 +48,7 @@ _CSS = f"""
 .note b {{ font-weight: 500; color: var(--ink); }}
 .stale {{ opacity: 0.35; }}
 :host(.verdict-only) .readings {{ display: none; }}
+:host(.close) .reading {{ padding: 1px 0; }} :host(.close) .verdict {{ padding: 2px 0 5px; }}
 .pending {{ color: var(--muted); font-weight: 400; }}
 .rule {{
   display: none; position: fixed; z-index: 20; width: calc(270px * var(--type));
@@ -78,7 +79,7 @@ class Gauges(pn.viewable.Viewer):
 
 
 def _classes(side: str, spotlight: str) -> list[str]:
-    return ["verdict-only"] * (side == TOKENS) + [f"lit-{spotlight}"] * bool(spotlight)
+    return ["verdict-only"] * (side == TOKENS) + ["close"] * (side == TOUR) + [f"lit-{spotlight}"] * bool(spotlight)
 
 
 def _html(session: Session, frame: Frame | None, _: str) -> str:

@@ -90,8 +90,13 @@ export function render({model}) {
   dialog.addEventListener("close", () => address(""))
   // Beside the box is the page, and a click on the page leaves the dialog.
   dialog.addEventListener("click", (event) => { if (event.composedPath()[0] === dialog) dialog.close() })
-  // What is typed here means nothing to the page; Escape still closes.
-  dialog.addEventListener("keydown", (event) => event.stopPropagation())
+  // What is typed here means nothing to the page. A search box would take Escape for itself.
+  dialog.addEventListener("keydown", (event) => {
+    event.stopPropagation()
+    if (event.key !== "Escape") return
+    event.preventDefault()
+    dialog.close()
+  })
 
   const clicked = (event) => {
     const from = event.composedPath().find((each) => each.dataset?.term !== undefined)

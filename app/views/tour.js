@@ -56,6 +56,7 @@ export function render({model}) {
     const last = model.place + 1 === model.count
     look.hidden = !model.called
     look.textContent = `Look at: ${model.called}`
+    look.title = `point at ${model.called}`
     back.disabled = model.place === 0
     next.textContent = last && model.harder ? `Next: ${model.harder}` : "Next"
     next.disabled = last && !model.harder
@@ -73,6 +74,6 @@ export function render({model}) {
   tell()
   refresh()
   return element("section", {class: "tour", "aria-label": "Guided tour"},
-    element("div", {class: "head"}, element("label", {}, "For", level), where),
-    page, element("div", {class: "foot"}, look, back, show, next))
+    element("div", {class: "head"}, element("label", {}, "For", level), look, where),
+    page, element("div", {class: "foot"}, back, show, next))
 }

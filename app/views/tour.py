@@ -46,7 +46,7 @@ class TourCard(JSComponent):
         step = guide.step
         self.param.update(
             level=guide.level, place=guide.place, count=len(guide.tour.steps), title=step.title,
-            text=pieces(step.text), formula=mathml(step.formula), look=step.look, called=called(step.look),
+            text=pieces(step.text), formula=drawn(step.formula), look=step.look, called=called(step.look),
             here=guide.here, harder=builtin_tour(guide.harder).level if guide.harder else "",
         )  # fmt: skip
 
@@ -61,6 +61,11 @@ class TourCard(JSComponent):
             guide.point(look)
         elif said(data, "show", bool):
             guide.show()
+
+
+def drawn(formula: str) -> str:
+    """A step's formula as MathML; what stands apart by a wide space may stand in lines of its own."""
+    return "".join(mathml(part.strip(" ,")) for part in formula.split(r"\qquad"))
 
 
 def pieces(text: str) -> list[list[str]]:
