@@ -16,8 +16,8 @@ from sim.frame import Frame
 from sim.simulator import Simulator
 from sim.timeline import Moment
 
-#: Sites that the cache holds in all; a site takes about a quarter of a kilobyte.
-CAPACITY = 400_000
+#: Sites that the cache holds in all; a site takes about a quarter of a kilobyte, and a frame what FIXED sites take.
+CAPACITY, FIXED = 400_000, 24
 
 
 class Renderer(Protocol):
@@ -149,7 +149,11 @@ class Frames:
             return
         self._frames[key] = frame
         self._frames.move_to_end(key)
-        self._sites = sum(len(each.sites.text) + 1 for each in self._frames.values())
+        self._sites += _cost(frame) - (0 if held is None else _cost(held))
         while self._sites > self._capacity and len(self._frames) > 1:
             _, dropped = self._frames.popitem(last=False)
-            self._sites -= len(dropped.sites.text) + 1
+            self._sites -= _cost(dropped)
+
+
+def _cost(frame: Frame) -> int:
+    return FIXED + len(frame.sites.text)

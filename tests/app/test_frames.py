@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from app.frames import Frames
+from app.frames import FIXED, Frames
 from sim.errors import NonFinite
 from sim.timeline import Moment
 from tests.app.conftest import SMALL, Paced, run, sample
@@ -73,7 +73,7 @@ def test_a_failure_reaches_all_who_wait_and_is_not_remembered(paced: Paced, pace
 
 
 def test_the_cache_forgets_the_least_recently_used(paced: Paced) -> None:
-    frames = Frames(lambda: paced, capacity=2 * len(sample().sites.text) + 2)
+    frames = Frames(lambda: paced, capacity=2 * (FIXED + len(sample().sites.text)))
     first, second, third = (Moment(SMALL, draw=draw) for draw in range(3))
 
     async def use() -> None:
