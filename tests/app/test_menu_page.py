@@ -159,7 +159,7 @@ def test_fingers_find_the_buttons_of_a_telephone(opened: Callable[..., Page]) ->
 def test_the_first_tab_offers_ways_past_the_controls(opened: Callable[..., Page]) -> None:
     page = opened()
     page.keyboard.press("Tab")
-    skip = page.get_by_role("button", name="to the picture")
+    skip = page.get_by_role("link", name="to the picture")
     expect(skip).to_be_focused()
     expect(skip).to_be_in_viewport()
     page.keyboard.press("Enter")
@@ -167,7 +167,7 @@ def test_the_first_tab_offers_ways_past_the_controls(opened: Callable[..., Page]
     expect(skip).not_to_be_in_viewport()
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUSED)[0] == "img"
-    page.get_by_role("button", name="to the readings").focus()
+    page.get_by_role("link", name="to the readings").focus()
     page.keyboard.press("Enter")
     assert page.evaluate(FOCUSED)[:2] == ["complementary", "Readings"]
 
