@@ -10,8 +10,8 @@ from app.picture import MISSING
 _DIM = 'style="color:var(--muted); padding-right:14px"'
 _OTHER = 'style="display:@other"'
 _HTML = f"""
-<div style="max-width:320px; margin:-6px; padding:7px 10px; font:{theme.SMALL}/1.45 {theme.FONT}; color:var(--ink);
-  background:var(--field); border:1px solid var(--edge); border-radius:5px">
+<div style="max-width:320px; margin:-7px; padding:7px 10px; font:{theme.SMALL}/1.45 {theme.FONT}; color:var(--ink);
+  background:var(--field); border:2px solid var(--edge)">
   <div {_DIM}>@before</div>
   <div style="font-size:{theme.BODY}; font-weight:600; margin:1px 0 4px">@token</div>
   <table style="border-spacing:0; font-variant-numeric:tabular-nums">
