@@ -63,6 +63,7 @@ class Frames:
         self._frames: OrderedDict[str, Frame] = OrderedDict()
         self._sites = 0
         self._jobs: dict[tuple[str, bool], _Job] = {}
+        self._closed = False
 
     async def get(self, moment: Moment, complete: bool) -> Frame:
         """The frame of a moment; computed once however many ask, and given up when nobody waits any more."""
@@ -80,6 +81,8 @@ class Frames:
                     job.waiting -= 1
             if frame is not None:
                 return frame
+            if self._closed:
+                raise asyncio.CancelledError
 
     def known(self, moment: Moment, complete: bool) -> Frame | None:
         """The frame of a moment if it has been computed and is kept."""
@@ -108,7 +111,8 @@ class Frames:
             return any(job.waiting for (_, complete), job in self._jobs.items() if not complete)
 
     def close(self) -> None:
-        """Stop the threads; for tests."""
+        """Stop the threads, and give up what they are at, which would keep the process alive to its end."""
+        self._closed = True
         for pool in self._pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -127,8 +131,8 @@ class Frames:
     def _run(self, key: tuple[str, bool], job: _Job, moment: Moment) -> None:
         frame, failure = None, None
         try:
-            if job.waiting:
-                frame = self.renderer().frame(moment, key[1], lambda: job.waiting == 0)
+            if job.waiting and not self._closed:
+                frame = self.renderer().frame(moment, key[1], lambda: job.waiting == 0 or self._closed)
         except Cancelled:
             pass
         except BaseException as error:

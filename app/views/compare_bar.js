@@ -16,6 +16,8 @@ export function render({model}) {
     return [count, button]
   }))
   const back = element("a", {href: "?"}, "to the picture")
+  const keys = element("button", {type: "button", "aria-label": "Keys", title: "which keys act on the page"}, "?")
+  keys.addEventListener("click", () => window.dispatchEvent(new CustomEvent("gradcloud-keys")))
   const busy = element("span", {class: "busy", role: "status"})
   const live = element("div", {class: "sr", "aria-live": "polite"})
   const shared = element("span", {class: "words"})
@@ -25,8 +27,8 @@ export function render({model}) {
   document.addEventListener("keydown", escaped)
   model.on("remove", () => document.removeEventListener("keydown", escaped))
   const alert = element("div", {class: "alert", role: "alert"})
-  const box = element("header", {},
-    element("div", {class: "bar"}, element("h1", {}, "Compare"), sizes, busy, back),
+  const box = element("div", {},
+    element("div", {class: "bar"}, element("h1", {}, "Compare"), sizes, busy, back, keys),
     element("div", {class: "shared"}, dials, shared), alert, live)
 
   const refresh = () => {
@@ -51,6 +53,12 @@ export function render({model}) {
     const now = url.href.replaceAll("%2C", ",")
     if (now !== window.location.href) window.history.replaceState(null, "", now)
   }
+  // All of the page is its one subject; its root is where no view of its own reaches from within.
+  model.on("after_render", () => {
+    const whole = box.getRootNode().host?.getRootNode().host
+    whole?.setAttribute("role", "main")
+    whole?.setAttribute("aria-label", "Comparison")
+  })
   model.on(["names", "alike", "overruled", "busy", "problems", "summary", "open"], refresh)
   refresh()
   return box

@@ -92,3 +92,19 @@ def test_what_was_warmed_is_there(paced: Paced, paced_frames: Frames, complete: 
     paced_frames.warm(MOMENT)
     run(until(lambda: paced_frames.known(MOMENT, complete)))
     assert paced.asked == [(0, True)]
+
+
+def test_closing_gives_up_what_is_being_computed_though_somebody_waits_for_it(
+    paced: Paced, paced_frames: Frames
+) -> None:
+    async def scene() -> None:
+        paced.open.clear()
+        for draw in range(3):
+            asyncio.get_running_loop().create_task(paced_frames.get(Moment(SMALL, draw=draw), complete=True))
+        while not paced.asked:
+            await asyncio.sleep(0.002)
+        await asyncio.wait_for(asyncio.to_thread(paced_frames.close), 30)
+        assert paced.cancelled == [paced.asked[0][0]]
+        assert len(paced.asked) == 1
+
+    run(scene())
