@@ -114,8 +114,8 @@ class Session(Showing):
     def reset(self) -> None:
         """Begin this preset anew, its settings and the checkpoint, with nothing picked out; the log goes on."""
         self.look.selected = None
-        self.open(self.preset, self.preset_name)
         self.param.trigger("anew")
+        self.open(self.preset, self.preset_name)
 
     def clear(self) -> None:
         """Empty the log; what is on show stays, as the first event of a new one."""

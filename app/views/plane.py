@@ -44,6 +44,7 @@ class Plane(pn.viewable.Viewer):
         session.look.param.watch(self._pick, "selected")
         session.look.param.watch(self._widen, "theme")
         session.param.watch(self._dim, ["busy", "frame"])
+        session.param.watch(self._fit_anew, "anew")
         self._shared.param.watch(self._rescale, "half")
         self._follow()
 
@@ -110,6 +111,11 @@ class Plane(pn.viewable.Viewer):
 
     def _dim(self, *_: Any) -> None:
         self._layout.css_classes = ["plane", "stale"] if self._session.stale else ["plane"]
+
+    def _fit_anew(self, *_: Any) -> None:
+        """Undo zoom and pan, and choose with the next frame what the picture reaches to."""
+        self._fitted = ()
+        self._shared.centre()
 
     def _fit(self, frame: Frame, radius: picture.Radius) -> None:
         """Choose what the picture reaches to, once for a preset, a scale and axes, so that frames compare."""

@@ -159,7 +159,10 @@ def test_a_failure_where_a_drag_ends_is_that_events(paced: Paced, paced_frames: 
         drag(session, 0.9, done=True)
         await settled(session)
         assert "Event #1 (λ 0.9)" in session.failure
-        assert [row(event, session.outcome(event))["verdict"] == "failed" for event in session.timeline.events] == [False, True]
+        assert [row(event, session.outcome(event))["verdict"] == "failed" for event in session.timeline.events] == [
+            False,
+            True,
+        ]
         session.close()
 
     run(scene())

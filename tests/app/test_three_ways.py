@@ -32,7 +32,7 @@ def test_reset_rewind_and_clear_are_three_different_things(paced_frames: Frames)
         moment = session.timeline.current.moment
         assert (moment.config, moment.step, moment.draw, session.dials.clip) == (SMALL, 0, 0, False)
         assert [kind for kind, _ in said(session)] == ["preset", "draw", "step", "control", "preset"]
-        assert (session.look.selected, anew) == (None, [4])
+        assert (session.look.selected, anew) == (None, [3])
         session.close()
 
     async def rewinds() -> None:
