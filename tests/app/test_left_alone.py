@@ -1,0 +1,199 @@
+"""Left alone, the page neither grows nor asks for anything: an hour of play, a hidden tab, numbers that diverge."""
+
+import os
+import re
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sim.config import Config
+from sim.presets import builtin, dumps_preset
+from sim.session_file import dumps_session
+from sim.timeline import LIMIT, Timeline
+from tests.page import DRAWN, PATIENCE, events
+from tests.server import serving
+
+pytestmark = pytest.mark.browser
+
+#: After how many batches it is measured, and how much more the page and the server may hold after the last: megabytes,
+#: nodes, listeners. The server keeps the frames, about 12 kilobytes each of these.
+DRAWS = (150, 600)
+MORE = {"heap": 4.0, "nodes": 400, "listeners": 10, "server": 40.0}
+#: Seconds that 600 batches may take on a busy machine.
+LONG = 1200
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", {value: hidden, configurable: true})
+  Object.defineProperty(document, "visibilityState", {value: hidden ? "hidden" : "visible", configurable: true})
+  document.dispatchEvent(new Event("visibilitychange"))
+}"""
+
+
+def small(name: str, **update: Any) -> Config:
+    """A preset's settings with few answers, and an update's settings changed."""
+    config = builtin(name).config
+    return config.model_copy(
+        update={
+            "source": config.source.model_copy(update={"prompts": 1, "group_size": 2}),
+            "update": config.update.model_copy(update=update),
+        }
+    )
+
+
+def load(page: Page, path: Path, config: Config) -> None:
+    path.write_text(dumps_preset(builtin("rl-small-batch").model_copy(update={"config": config})), "utf-8")
+    page.get_by_label("Preset file").set_input_files(path)
+
+
+def spoken(page: Page) -> list[str]:
+    """What the browser sends to the server from now on, and asks it for."""
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(str(frame))))
+    return sent
+
+
+def fall_silent(page: Page, sent: list[str]) -> None:
+    """Wait until what was under way has come."""
+    until = time.monotonic() + PATIENCE / 1000
+    while sent:
+        assert time.monotonic() < until, sent[-1]
+        sent.clear()
+        page.wait_for_timeout(2000)
+
+
+def test_a_page_that_nobody_touches_asks_the_server_for_nothing(page: Page, opened: Callable[..., Page]) -> None:
+    sent = spoken(page)
+    opened("?preset=rl-small-batch")
+    expect(events(page).nth(0)).to_contain_text(re.compile("inside|near|past"))
+    assert sent
+    fall_silent(page, sent)
+    page.wait_for_timeout(5000)
+    assert sent == []
+
+
+def test_a_hidden_page_pauses_and_goes_on_once_it_is_seen(page: Page, opened: Callable[..., Page]) -> None:
+    sent = spoken(page)
+    opened("?preset=rl-small-batch")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(events(page).nth(2)).to_contain_text(re.compile("inside|near|past|no signal"))
+    page.evaluate(HIDE, True)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    fall_silent(page, sent)
+    count = events(page).count()
+    page.wait_for_timeout(3000)
+    assert sent == []
+    assert events(page).count() == count
+    page.evaluate(HIDE, False)
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    expect(events(page).nth(count)).to_contain_text("drawn")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    page.evaluate(HIDE, True)
+    page.evaluate(HIDE, False)
+    page.wait_for_timeout(1500)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_a_number_that_is_not_finite_stops_play_says_what_to_do_and_back_works(
+    opened: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = opened("?preset=rl-small-batch")
+    load(page, tmp_path / "wild.json", small("sft-foreign-style", step_size=100.0))
+    expect(events(page).nth(1)).to_contain_text("past")
+    alert = page.get_by_role("alert").filter(has_text="not finite")
+    for step in range(1, 12):
+        page.get_by_role("button", name="Step", exact=True).click()
+        came = re.compile("taken.*(past|near|inside|no signal|failed)", re.DOTALL)
+        expect(events(page).nth(step + 1)).to_contain_text(came)
+        if "failed" in events(page).nth(step + 1).inner_text():
+            break
+    expect(alert).to_contain_text(f"Event #{step + 1} (step {step} taken) could not be computed")
+    expect(alert).to_contain_text("step size 100")
+    expect(alert).to_contain_text("go back and take smaller steps")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(events(page).nth(step + 2)).to_contain_text(re.compile("batch 1 drawn.*failed", re.DOTALL))
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(alert).to_contain_text("batch 1 drawn")
+    assert events(page).count() == step + 3
+    for _ in range(2):
+        page.get_by_role("button", name="Back", exact=True).click()
+    expect(alert).to_have_count(0)
+    expect(events(page).nth(step + 4)).to_contain_text(f"back to #{step}")
+    expect(events(page).nth(step + 4)).to_contain_text(re.compile("past|near|inside|no signal"))
+
+
+def resident(folder: Path) -> float:
+    """Megabytes that the server of a folder holds."""
+    found = re.search(r"process id: (\d+)", (folder / "server.log").read_text("utf-8"))
+    assert found is not None
+    pages = Path("/proc") / found[1] / "statm"
+    if pages.exists():
+        return int(pages.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
+
+
+def held(page: Page, folder: Path) -> dict[str, float]:
+    """What the browser and the server hold: megabytes, nodes of the page, listeners."""
+    tools = page.context.new_cdp_session(page)
+    tools.send("Performance.enable")
+    for _ in range(2):
+        tools.send("HeapProfiler.collectGarbage")
+    metrics = {each["name"]: each["value"] for each in tools.send("Performance.getMetrics")["metrics"]}
+    used = tools.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+    tools.detach()
+    return {
+        "heap": used, "nodes": metrics["Nodes"], "listeners": metrics["JSEventListeners"], "server": resident(folder),
+    }  # fmt: skip
+
+
+def drawn(page: Page) -> int:
+    """The number of the batch on show."""
+    return int(page.locator(".bar .where").inner_text().split()[-1])
+
+
+def full_log(config: Config) -> str:
+    """A session that has as many events as a log keeps."""
+    preset = builtin("rl-small-batch").model_copy(update={"config": config})
+    timeline = Timeline(config, preset.title)
+    for i in range(LIMIT + 10):
+        timeline.act("draw", f"batch {i + 1} drawn", timeline.current.moment.next_draw())
+    return dumps_session(timeline, {0: (None, preset)})
+
+
+@pytest.mark.slow
+def test_ten_minutes_of_play_leave_memory_flat_in_browser_and_server(page: Page, tmp_path: Path) -> None:
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    with serving(tmp_path) as address:
+        page.goto(address + "?preset=rl-small-batch")
+        page.wait_for_function(DRAWN)
+        page.evaluate(
+            """(text) => addEventListener("pagehide", () => {
+              sessionStorage.setItem("gradcloud /app?preset=rl-small-batch", text)
+            })""",
+            full_log(small("rl-small-batch")),
+        )
+        page.reload()
+        page.wait_for_function(DRAWN)
+        expect(events(page)).to_have_count(LIMIT)
+        page.get_by_label("Speed").select_option("10")
+        page.get_by_role("button", name="Play", exact=True).click()
+        begun, seen = LIMIT + 10, []
+        for draws in DRAWS:
+            until = time.monotonic() + LONG
+            while drawn(page) < begun + draws:
+                assert time.monotonic() < until
+                page.wait_for_timeout(500)
+            seen.append(held(page, tmp_path))
+        expect(events(page)).to_have_count(LIMIT)
+        page.get_by_role("button", name="Pause", exact=True).click()
+    first, last = seen
+    grown = {what: last[what] - first[what] for what in MORE}
+    assert all(grown[what] <= MORE[what] for what in MORE), (first, last)
