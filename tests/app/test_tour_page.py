@@ -147,10 +147,15 @@ def test_every_formula_is_drawn_within_the_card(opened: Callable[..., Page]) -> 
         told.get_by_role("button", name="Next" if place else "Show me").click()
         expect(told.locator("h3")).to_have_text(step.title)
         if step.formula:
-            box = told.locator(".formula math").bounding_box()
-            assert box is not None
-            assert box["height"] > 12
-            assert box["width"] > 60
+            around = told.bounding_box()
+            assert around is not None
+            for drawn in told.locator(".formula math").all():
+                box = drawn.bounding_box()
+                assert box is not None
+                assert box["height"] > 12
+                assert box["width"] > 60
+                assert box["x"] >= around["x"]
+                assert box["x"] + box["width"] <= around["x"] + around["width"]
             # A converter that gives up leaves the source in the text.
             assert "\\" not in told.locator(".formula").inner_text()
 
