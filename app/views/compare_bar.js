@@ -27,7 +27,7 @@ export function render({model}) {
   document.addEventListener("keydown", escaped)
   model.on("remove", () => document.removeEventListener("keydown", escaped))
   const alert = element("div", {class: "alert", role: "alert"})
-  const box = element("div", {},
+  const box = element("div", {class: "head"},
     element("div", {class: "bar"}, element("h1", {}, "Compare"), sizes, busy, back, keys),
     element("div", {class: "shared"}, dials, shared), alert, live)
 
