@@ -58,7 +58,8 @@ a {{ color: var(--ring); text-underline-offset: 2px; }}
 .sr {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }}
 .small {{ font-size: {SMALL}; color: var(--muted); }}
 @media (max-width: 1000px), (pointer: coarse) {{
-  button, select, input[type=number], input[type=range], summary {{ min-height: 30px; }}
+  button, select, input[type=number], input[type=range], summary {{ min-width: 24px; min-height: 30px; }}
+  input[type=checkbox], input[type=radio] {{ min-width: 24px; min-height: 24px; }}
 }}
 """
 

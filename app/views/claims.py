@@ -72,7 +72,9 @@ code {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospac
   legend {{ width: 100%; }}
   .claim th, .claim td {{ white-space: normal; overflow-wrap: normal; }}
   .seeds {{ display: none; }}
-  label, summary {{ min-height: 28px; }} .facts a {{ display: inline-block; padding: 4px 0; }}
+}}
+@media (max-width: 1000px), (pointer: coarse) {{
+  label, summary {{ min-height: 28px; }} header a, .facts a {{ display: inline-block; padding: 4px 0; }}
 }}
 {_FILTERS}
 """

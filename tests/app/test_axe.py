@@ -1,0 +1,91 @@
+"""An automated audit of each page in each theme: axe-core, which reaches into shadow roots."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from app.palette import THEMES
+from tests.page import PATIENCE
+
+pytestmark = pytest.mark.browser
+
+themes = pytest.mark.parametrize("theme", THEMES)
+
+
+def settled(page: Page) -> Page:
+    """A page once all its numbers are there."""
+    expect(page.get_by_text("computing")).to_have_count(0, timeout=PATIENCE)
+    return page
+
+
+def found(page: Page, *passed_over: str) -> list[str]:
+    """What the audit finds wrong: the rule, how grave it is, and where."""
+    # Colours that are on their way from one to another are neither's.
+    page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
+    told = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{each['id']} ({each['impact']}): {node['target'][-1]} {node['html'][:100]}"
+        for each in told
+        for node in each["nodes"]
+        if each["id"] not in passed_over
+    ]
+
+
+@themes
+def test_nothing_is_found_on_the_page_with_all_dials_open(opened: Callable[..., Page], theme: str) -> None:
+    page = settled(opened(f"?theme={theme}"))
+    page.get_by_text("more", exact=True).click()
+    for name in ("Readings", "Tokens", "Tour"):
+        tab = page.get_by_role("tab", name=name)
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        page.wait_for_timeout(500)
+        assert found(page) == [], name
+
+
+@themes
+def test_nothing_is_found_in_the_list_of_keys_nor_in_the_glossary(opened: Callable[..., Page], theme: str) -> None:
+    page = opened(f"?theme={theme}")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert found(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Glossary").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert found(page) == []
+
+
+@themes
+def test_nothing_is_found_among_the_curves_of_a_look_ahead_nor_in_an_implicit_target(
+    opened: Callable[..., Page], theme: str
+) -> None:
+    page = settled(opened(f"?preset=rl-kl-regularised&theme={theme}"))
+    page.get_by_text("Implicit target", exact=True).click()
+    expect(page.locator(".answers li").first).to_be_visible()
+    page.get_by_label("Take this step").fill("10")
+    page.get_by_role("button", name="Run ahead").click()
+    expect(page.locator(".run .far")).to_have_text("step 10 of 10")
+    expect(page.locator(".curves canvas").first).to_be_visible()
+    assert found(page) == []
+
+
+@themes
+def test_nothing_is_found_among_the_claims(page: Page, served: str, theme: str) -> None:
+    page.goto(f"{served}?page=claims&theme={theme}")
+    expect(page.get_by_role("heading", name="Claims, measured")).to_be_visible()
+    assert found(page) == []
+
+
+@themes
+@pytest.mark.parametrize("presets", ["opsd-collapse,opsd-clipped", "opsd-collapse,opsd-clipped,rl-grpo,sft-fan"])
+def test_nothing_is_found_where_presets_are_compared(page: Page, served: str, theme: str, presets: str) -> None:
+    page.goto(f"{served}?page=compare&theme={theme}&with={presets}")
+    expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=PATIENCE)
+    assert found(settled(page)) == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024)])
+def test_nothing_is_found_on_small_screens(opened: Callable[..., Page], width: int, height: int) -> None:
+    assert found(settled(opened(width=width, height=height))) == []
