@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 #: After how many batches it is measured, and how much more the page and the server may hold after the last: megabytes,
 #: nodes, listeners. The server keeps the frames, about 12 kilobytes each of these.
 DRAWS = (150, 600)
-MORE = {"heap": 4.0, "nodes": 400, "listeners": 10, "server": 40.0}
+MORE = {"heap": 8.0, "nodes": 600, "listeners": 10, "server": 40.0}
 #: Seconds that 600 batches may take on a busy machine.
 LONG = 1200
 HIDE = """(hidden) => {
@@ -126,6 +126,27 @@ def test_a_number_that_is_not_finite_stops_play_says_what_to_do_and_back_works(
     expect(alert).to_have_count(0)
     expect(events(page).nth(step + 4)).to_contain_text(f"back to #{step}")
     expect(events(page).nth(step + 4)).to_contain_text(re.compile("past|near|inside|no signal"))
+
+
+WIDTH = """() => {
+  const {x_range: X} = Bokeh.documents[0].get_model_by_name("plane")
+  return X.end - X.start
+}"""
+
+
+def test_a_reset_undoes_the_zoom_and_a_rewind_does_not(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=rl-small-batch")
+    page.mouse.move(582, 360)
+    before = page.evaluate(WIDTH)
+    page.mouse.wheel(0, -400)
+    page.wait_for_function(f"(before) => ({WIDTH})() < 0.95 * before", arg=before)
+    zoomed = page.evaluate(WIDTH)
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(events(page).nth(1)).to_contain_text("back to #0")
+    assert page.evaluate(WIDTH) == pytest.approx(zoomed)
+    page.get_by_role("button", name="Reset", exact=True).click()
+    expect(events(page)).to_have_count(3)
+    page.wait_for_function(f"(before) => Math.abs(({WIDTH})() - before) < 1e-6 * before", arg=before)
 
 
 def resident(folder: Path) -> float:
