@@ -167,5 +167,5 @@ def _unknown(what: str, came: str, allowed: Sequence[str]) -> str:
 _PAGES = ("claims", "compare")
 _OVERLAY = (
     ":host { position: relative; } :host > .status { position: absolute; inset: 0 0 auto; width: 100%; z-index: 10; }"
-    ":host(.lit) { outline: 3px dashed var(--aim); outline-offset: -3px; border-radius: 3px; }"
+    ":host(.lit) { outline: 3px dashed var(--aim); outline-offset: 0; border-radius: 3px; }"
 )

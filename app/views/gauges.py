@@ -37,7 +37,10 @@ _CSS = f"""
   position: relative; display: grid; grid-template-columns: 1fr auto; column-gap: 10px; padding: 5px 0;
   border-top: 1px solid var(--hair); cursor: default;
 }}
-.name button {{ min-width: 0; min-height: 0; padding: 0; border: 0; border-radius: 2px; cursor: help; }} .name b {{ font-weight: 600; }}
+.name button {{
+  min-width: 0; min-height: 0; padding: 0; border: 0; border-radius: 2px; cursor: help;
+}}
+.name b {{ font-weight: 600; }}
 .name button:hover {{ background: none; text-decoration: underline dotted; text-underline-offset: 3px; }}
 {_LIT}
 .name i {{ font-style: normal; color: var(--muted); }}
