@@ -13,7 +13,8 @@ _HERE = Path(__file__).with_suffix("")
 #: The parts of a visitor's page, by their class: the landmark that each is, and its name.
 PICTURE = {
     "menu": ("banner", "gradcloud"), "plane": ("main", "Picture"), "dials": ("form", "Dials"),
-    "side": ("complementary", "Readings"), "player": ("region", "Player"), "lesson": ("region", "Lesson"),
+    "side": ("complementary", "Readings"), "player": ("region", "Player"), "ahead": ("region", "Runs ahead"),
+    "lesson": ("region", "Lesson"),
 }  # fmt: skip
 SKIPS = (("plane", "to the picture"), ("side", "to the readings"))
 
