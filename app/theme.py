@@ -3,12 +3,8 @@
 from app import grid
 from app.palette import LIGHT, THEMES
 
-#: The type scale; on a wall it grows with the page. `DRAWN` and `NAMED` are for text on the picture's canvas.
+#: The type scale; on a wall it grows with the page.
 SMALL, BODY, LARGE = "var(--small)", "var(--body)", "var(--large)"
-DRAWN, NAMED = "12px", "14px"
-# For figures that do not yet follow the theme.
-INK, MUTED, CLOUD, HAIR, PAPER = LIGHT.ink, LIGHT.muted, LIGHT.cloud, LIGHT.hair, LIGHT.paper
-UPDATE, RING, RUN_A, RUN_B = LIGHT.update, LIGHT.ring, LIGHT.ink, LIGHT.aim
 FONT = "Inter, Helvetica Neue, Segoe UI, Liberation Sans, Roboto, Arial, sans-serif"
 
 #: For the page itself: the body, and variables that every shadow root inherits. Panel's design takes its colours from

@@ -54,7 +54,7 @@ _LAYOUT = f"""
 .dials {{
   position: absolute; top: 58px; left: min(18px, 3vw); width: 270px !important; z-index: 20; max-height: 80vh;
   overflow-y: auto; padding: 4px 8px; background: var(--paper); border: 1px solid var(--edge); border-radius: 5px;
-  box-shadow: 0 3px 14px rgb(0 0 0 / 0.12);
+  box-shadow: 0 3px 14px var(--shadow);
 }}
 @media (max-width: 1000px) {{
   :host(.two), :host(.three), :host(.four) {{
@@ -81,7 +81,7 @@ _CELL = """
   position: absolute; top: 32px; right: 0; width: min(270px, 100%) !important; z-index: 20;
   max-height: calc(100% - 34px); overflow-y: auto; padding: 4px 8px; background: var(--paper);
   border: 1px solid var(--edge); border-radius: 5px;
-  box-shadow: 0 3px 14px rgb(0 0 0 / 0.12);
+  box-shadow: 0 3px 14px var(--shadow);
 }
 @media (max-width: 560px) { :host > .picture { flex: none; height: 92vw !important; } }
 """
