@@ -12,8 +12,8 @@ from tests.page import DRAWN, browsing
 from tests.server import ROOT, serving
 
 PATIENCE = 120_000
-#: Colours that a picture keeps: enough for smooth letters in the few colours that a theme has.
-COLORS = 128
+#: Colours that a picture keeps: with fewer, small marks take the colour of large ones.
+COLORS = 256
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,13 @@ def take(page: Page, address: str, path: Path) -> None:
         page.wait_for_function(COMPARED)
     else:
         page.wait_for_function(DRAWN)
-    expect(page.get_by_text("computing")).to_have_count(0, timeout=PATIENCE)
+    for pending in ("computing", "…"):
+        expect(page.get_by_text(pending, exact=pending == "…")).to_have_count(0, timeout=PATIENCE)
     # The page's letters and lines come a moment after its numbers.
     page.wait_for_timeout(1500)
     page.screenshot(path=str(path))
     with Image.open(path) as taken:
-        few = taken.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
+        few = taken.convert("RGB").quantize(COLORS, method=Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
 
