@@ -23,22 +23,49 @@ const place = () => {
   const clear = (box) => box[0] >= 2 && box[2] <= w - 2 && box[1] >= 2 && box[3] <= h - 2 && taken.every(
     (each) => box[2] <= each[0] || box[0] >= each[2] || box[3] <= each[1] || box[1] >= each[3])
 
-  // Outward of the tip if there is room, near its height if there is room.
-  const heights = [0, 1, -1, 2, -2, 3, -3, 4, -4]
+  // How many of the strongest arrows a box covers; the update counts for many.
+  const across = (value) => (value - X.start) / (X.end - X.start) * w
+  const down = (value) => (Y.end - value) / (Y.end - Y.start) * h
+  const drawn = (name) => figure.renderers.find((each) => each.name === name)?.data_source.data ?? {x: [], y: []}
+  const tips = (name) => Array.from(drawn(name).x, (at, i) => [across(at), down(drawn(name).y[i])])
+  const arrows = tips("cloud").slice(-600), heavy = [...tips("update"), ...tips("whole")], [x0, y0] = [across(0), down(0)]
+  const crosses = ([left, top, right, bottom], [x1, y1]) => {
+    // The part of the arrow, as shares of its length, that lies between the box's sides, and between top and bottom.
+    let [from, to] = [0, 1]
+    for (const [start, end, low, high] of [[x0, x1, left, right], [y0, y1, top, bottom]]) {
+      if (start === end) {
+        if (start < low || start > high) return false
+        continue
+      }
+      const [one, other] = [(low - start) / (end - start), (high - start) / (end - start)]
+      from = Math.max(from, Math.min(one, other))
+      to = Math.min(to, Math.max(one, other))
+    }
+    return from <= to
+  }
+  const covered = (box) => arrows.filter((tip) => crosses(box, tip)).length
+    + 200 * heavy.filter((tip) => crosses(box, tip)).length
+
+  // Outward of the tip and near its height if there is room; else where the fewest arrows are covered: further up or
+  // down, at the picture's edge, or inward.
+  const heights = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6]
   const places = Array.from(text, (each, i) => {
-    const at = (x[i] - X.start) / (X.end - X.start) * w, down = (Y.end - y[i]) / (Y.end - Y.start) * h
+    const at = across(x[i]), level = down(y[i]), out = x[i] >= 0
     const long = canvas.measureText(each).width + 4
-    const [out, back] = x[i] >= 0 ? ["left", "right"] : ["right", "left"]
-    for (const [side, steps] of [[out, 5], [back, 5], [out, 9], [back, 9]]) {
-      for (const step of heights.slice(0, steps)) {
-        const from = side === "left" ? at + gap : at - gap - long, middle = down + step * line
+    const sides = [out ? at + gap : at - gap - long, out ? w - 2 - long : 2, out ? at - gap - long : at + gap]
+    let best = null
+    sides.forEach((from, side) => {
+      for (const step of heights) {
+        const middle = level + step * line
         const box = [from, middle - line / 2, from + long, middle + line / 2]
         if (!clear(box)) continue
-        taken.push(box)
-        return [side, side === "left" ? gap : -gap, step * line]
+        const cost = covered(box) + 2 * Math.abs(step) + 4 * side
+        if (best === null || cost < best.cost) best = {cost, box, place: ["left", from - at, step * line]}
       }
-    }
-    return null
+    })
+    if (best === null) return null
+    taken.push(best.box)
+    return best.place
   })
   const now = {
     align: places.map((place) => place?.[0] ?? "left"),
