@@ -58,7 +58,7 @@ class Step(Settings):
 class Tour(Settings):
     """A tour at one level; `level` is whom it is for."""
 
-    schema_version: Literal[1]
+    schema_version: int = Field(ge=1, le=1)
     level: Title
     title: Title
     steps: tuple[Step, ...] = Field(max_length=12, strict=False)

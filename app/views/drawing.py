@@ -44,7 +44,7 @@ class Drawing:
             name: ColumnDataSource({column: [] for column in columns.split()}, name=name + suffix)
             for name, columns in _COLUMNS.items()
         }
-        self.head = paint(NormalHead(size=16), line_color="update")
+        self.head = paint(NormalHead(size=16), line_color="update", fill_color="update")
         self._paint = paint
         zoom = WheelZoomTool(zoom_on_axis=False)
         self.figure = paint(figure(

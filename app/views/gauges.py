@@ -42,6 +42,7 @@ _CSS = f"""
 }}
 .name b {{ font-weight: 600; }}
 .name button:hover {{ background: none; text-decoration: underline dotted; text-underline-offset: 3px; }}
+@media (pointer: coarse) {{ .name button {{ min-width: 24px; min-height: 24px; }} }}
 {_LIT}
 .name i {{ font-style: normal; color: var(--muted); }}
 .value {{ text-align: right; font-weight: 600; min-width: 5.5em; }}

@@ -102,7 +102,7 @@ def test_text_from_a_ledger_is_text_whatever_it_holds() -> None:
     made = ledger()["made"] | {"machine": HOSTILE, "weights": {HOSTILE: "0" * 64}}
     html = claims(read(ledger(hostile, tables=[table], made=made)), [HOSTILE])
     assert "<img" not in html
-    assert html.count("&lt;img src=x onerror=alert(1)") == 15
+    assert html.count("&lt;img src=x onerror=alert(1)") == 16
 
 
 @pytest.fixture(scope="module")

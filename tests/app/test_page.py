@@ -114,19 +114,6 @@ def test_the_picture_is_square_half_the_width_and_seen_without_scrolling(opened:
         assert button["y"] + button["height"] <= 720
 
 
-def test_the_strongest_words_stand_within_the_picture_of_a_telephone(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse", width=390, height=844)
-    page.wait_for_function("""() => {
-      const plane = Bokeh.documents[0].get_model_by_name("plane"), {start, end} = plane.x_range
-      const {x, text, align} = plane.renderers.find((each) => each.name === "words").data_source.data
-      const width = plane.inner_width
-      return x.length > 0 && Array.from(x).every((at, i) => {
-        const tip = (at - start) / (end - start) * width, size = 7 * text[i].length
-        return align[i] === "left" ? tip + size <= width : tip - size >= 0
-      })
-    }""")
-
-
 def test_on_a_telephone_the_picture_comes_first_and_nothing_overflows(opened: Callable[..., Page]) -> None:
     page = opened(width=390, height=844)
     box = page.evaluate(BOX)

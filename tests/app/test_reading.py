@@ -31,8 +31,8 @@ def test_hovering_over_a_tip_tells_about_its_token(opened: Callable[..., Page]) 
     page.mouse.move(x, y)
     told = page.get_by_role("row")
     for words in (
-        r"student gives “fine”\s*0\.156", r"teacher gives “fine”", r"its step raises most\s*wait",
-        r"student gives “wait”\s*0\.0122", r"teacher gives “wait”", r"signal.* nats", r"gradient's norm\s*[\d.]+$",
+        r"student gives “good”\s*0\.145", r"teacher gives “good”", r"its step raises most\s*wait",
+        r"student gives “wait”\s*0\.0187", r"teacher gives “wait”", r"signal.* nats", r"gradient's norm\s*[\d.]+$",
         r"share of the update.* %",
     ):  # fmt: skip
         expect(told.filter(has_text=re.compile(words))).to_be_visible()
