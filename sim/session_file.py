@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 
 from sim.codec import parse_json
-from sim.config import Config, Settings
+from sim.config import MAX_ROLLOUTS, Config, Settings
 from sim.errors import InvalidInput
 from sim.presets import Preset, check_version, printable
 from sim.sentences import either, limited, shown, translate
@@ -16,12 +16,16 @@ from sim.session_rows import Presets, rows, shipped
 from sim.session_rows import followed as followed_by
 from sim.timeline import LABEL, LIMIT, Event, Moment, Path, Timeline
 
-__all__ = ["MAX_BYTES", "MAX_STEPS", "VERSION", "Kept", "Presets", "dumps_session", "json_schema", "parse_session"]
+__all__ = [
+    "MAX_BYTES", "MAX_STEPS", "MAX_WORK", "VERSION", "Kept", "Presets", "dumps_session", "json_schema", "parse_session"
+]  # fmt: skip
 
 #: The version of the format, bytes that a file may have, and steps that all its paths may have together.
 VERSION = 1
 MAX_BYTES = 2_000_000
 MAX_STEPS = 20_000
+#: Rollouts that the steps of any one path may ask for in all: who comes back waits until each is sampled anew.
+MAX_WORK = 1000 * MAX_ROLLOUTS
 _LARGEST = 1_000_000_000
 _NONE = -1
 
@@ -95,7 +99,9 @@ def dumps_session(timeline: Timeline, presets: Presets) -> str:
         InvalidInput: if it is more than a file may hold.
     """
     value = {"schema_version": VERSION, **rows(timeline, presets)}
-    _bounded(_validated(value))
+    file = _validated(value)
+    _bounded(file)
+    _affordable(file)
     text = "{\n" + ",\n".join(f"{json.dumps(key)}: {_laid_out(each)}" for key, each in value.items()) + "\n}\n"
     if len(text.encode()) > MAX_BYTES:
         raise InvalidInput([f"session: over {MAX_BYTES} bytes, allowed at most {MAX_BYTES}; clear the log"])
@@ -121,6 +127,7 @@ def parse_session(data: str | bytes, origin: str = "session") -> Kept:
     _bounded(file)
     if problems := [*_misplaced_steps(file), *_misplaced_events(file)]:
         raise InvalidInput(limited(problems))
+    _affordable(file)
     return _built(file)
 
 
@@ -149,6 +156,21 @@ def _bounded(file: SessionFile) -> None:
     steps = sum(each.steps for each in file.paths)
     if steps > MAX_STEPS:
         raise InvalidInput([f"paths: {steps} steps in all, allowed at most {MAX_STEPS}; clear the log"])
+
+
+def _affordable(file: SessionFile) -> None:
+    """Refuse paths that would keep whoever replays them too long; every entry that they name must be there."""
+    work, problems = list[int](), list[str]()
+    for i, each in enumerate(file.paths):
+        before = 0 if each.after == _NONE else work[each.after]
+        work.append(before + each.steps * file.settings[each.settings].source.rollouts)
+        if work[i] > MAX_WORK:
+            problems.append(
+                f"paths.{i}: {work[i]} rollouts from the checkpoint to its end, allowed at most {MAX_WORK}; "
+                "leave it out, or give it fewer steps, prompts or answers"
+            )
+    if problems:
+        raise InvalidInput(limited(problems))
 
 
 def _misplaced_steps(file: SessionFile) -> Iterator[str]:

@@ -123,6 +123,33 @@ def test_an_event_that_cannot_be_computed_is_come_back_to_with_its_reason(paced:
     run(scene())
 
 
+@pytest.mark.parametrize("leaves", [True, False])
+def test_what_is_come_back_to_is_given_up_when_the_visitor_leaves_or_acts(
+    paced: Paced, paced_frames: Frames, leaves: bool
+) -> None:
+    async def scene() -> None:
+        text = await text_of(paced_frames)
+        other = Frames(lambda: paced)
+        session, keeper = await ready(other, kept=text)
+        paced.open.clear()
+        await until(lambda: paced.asked[-1] == (2, False))
+        if leaves:
+            session.close()
+            keeper.close()
+        else:
+            session.first()
+        await until(lambda: paced.cancelled == [2])
+        paced.open.set()
+        if not leaves:
+            assert (await settled(session)).draw == 0
+            await until(lambda: keeper.back)
+        session.close()
+        keeper.close()
+        other.close()
+
+    run(scene())
+
+
 @pytest.mark.parametrize("text", ["", "nonsense", "[" * 100_000, '{"schema_version": 9}', "x" * 3_000_000])
 def test_a_text_that_is_no_session_is_refused_in_words_and_the_session_goes_on(paced_frames: Frames, text: str) -> None:
     async def scene() -> None:

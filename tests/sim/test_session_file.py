@@ -29,7 +29,7 @@ ACTS = st.lists(
         st.tuples(st.just("start"), st.integers(0, len(OPENED) - 1)),
         st.tuples(st.just("control"), st.integers(0, len(CONFIGS) - 1)),
         st.tuples(st.sampled_from(["draw", "step", "back", "newest", "clear"]), st.just(0)),
-        st.tuples(st.just("visit"), st.sampled_from([1, 2, 30, 1000])),
+        st.tuples(st.just("visit"), st.sampled_from([1, 2, 30, 200])),
         st.tuples(st.just("rewind"), st.integers(0, 60)),
     ),
     max_size=18,
