@@ -230,8 +230,13 @@ export function render({model}) {
   }
 
   by.addEventListener("change", paint)
-  // The answers come together with their columns: they are placed when both are there.
-  model.on(["answers", "columns", "counted", "more"], () => queueMicrotask(place))
+  // The answers come together with their columns: they are placed once, when all are there.
+  let due = false
+  model.on(["answers", "columns", "counted", "more"], () => {
+    if (due) return
+    due = true
+    queueMicrotask(() => { due = false; place() })
+  })
   model.on(["pulls", "why"], strongest)
   model.on(["selected", "details"], chosen)
   model.on("stale", () => root.classList.toggle("stale", model.stale))

@@ -119,12 +119,17 @@ def test_a_token_whose_answer_is_not_shown_is_told_in_words(opened: Callable[...
     expect(page.locator(".token.pointed")).to_have_count(0)
 
 
-def test_more_answers_are_shown_on_request(opened: Callable[..., Page]) -> None:
+def test_more_answers_are_shown_on_request_and_placed_once(opened: Callable[..., Page]) -> None:
     page = with_tokens(opened())
     expect(page.locator(".counted")).to_have_text("12 of 128 answers: those of the strongest pull")
+    page.get_by_role("listbox", name="Tokens of the answers").evaluate("""(box) => {
+      window.placed = 0
+      new MutationObserver((all) => { window.placed += all.length }).observe(box, {childList: true})
+    }""")
     page.get_by_role("button", name="More answers").click()
     expect(page.locator(".answer")).to_have_count(24)
     expect(page.locator(".counted")).to_have_text("24 of 128 answers: those of the strongest pull")
+    assert page.evaluate("window.placed") == 1
 
 
 def test_tokens_are_reached_moved_between_and_picked_out_by_the_keyboard(opened: Callable[..., Page]) -> None:
