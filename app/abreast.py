@@ -1,6 +1,7 @@
 """Frames of several cells brought on show together: at no instant do two show different clocks."""
 
 import asyncio
+import logging
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -15,6 +16,8 @@ from app.push import Push
 from app.session import PACE, SAMPLING, SPEEDS
 from app.showing import BLINK
 from sim.frame import Frame
+
+logger = logging.getLogger(__name__)
 
 
 class Abreast(param.Parameterized):
@@ -76,8 +79,19 @@ class Abreast(param.Parameterized):
         self._task = asyncio.get_running_loop().create_task(self._ended(work))
 
     async def _ended(self, work: Callable[[], Awaitable[None]]) -> None:
-        await work()
-        await self._push(lambda: self.param.update(settled=True, playing=False, busy=""))
+        try:
+            await work()
+            await self._push(lambda: self.param.update(settled=True, playing=False, busy=""))
+        except Exception as error:
+            logger.exception("the cells could not be shown together")
+            await self._push(partial(self._broke, f"{type(error).__name__}: {error}"))
+
+    def _broke(self, why: str) -> None:
+        # An event that a watcher cut short stays set, and would not be told the next time.
+        with param.parameterized.discard_events(self):
+            self.param.update(changed=False)
+        told = [f"The comparison stopped here: {why}; draw another batch, or reset it"]
+        self.param.update(problems=told, settled=True, playing=False, busy="")
 
     async def _brought(self, work: str) -> None:
         came = await self._fetched(work)

@@ -1,0 +1,46 @@
+"""What goes wrong beside the frames of a comparison is told, and it goes on from there."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from app.frames import Frames
+from app.views.compare_bar import CompareBar
+from app.views.compare_table import CompareTable
+from tests.app.conftest import run
+from tests.app.test_linked import PAIR, begun, settled, shown
+
+
+@pytest.mark.parametrize("watched", ["frame", "changed"])
+def test_a_view_that_breaks_ends_play_in_words_and_the_next_act_is_shown(paced_frames: Frames, watched: str) -> None:
+    async def scene() -> None:
+        comparison = begun(paced_frames, PAIR)
+        await settled(comparison)
+        bar, breaks = CompareBar(comparison, lambda _: None), True
+
+        def broken(*_: Any) -> None:
+            if breaks:
+                raise RuntimeError("no room to draw in")
+
+        comparison.param.watch(broken, watched)
+        table = CompareTable(comparison)
+        comparison.play()
+        async with asyncio.timeout(20):
+            while comparison.playing:
+                await asyncio.sleep(0.002)
+        assert comparison.settled
+        assert comparison.busy == ""
+        assert "RuntimeError: no room to draw in" in bar.problems[0]
+        breaks = False
+        rows: list[Any] = []
+        table.param.watch(lambda change: rows.append(change.new), "rows")
+        table.rows = []
+        comparison.draw()
+        await settled(comparison)
+        assert shown(comparison) == [(0, 2)] * 2
+        assert (comparison.problems, bar.problems) == ([], [])
+        assert rows[-1]
+        comparison.close()
+
+    run(scene())
