@@ -34,6 +34,11 @@ class Cell(Session):
         """Whether it shows what a slider that is held would do."""
         return self._preview_shown
 
+    @property
+    def stale(self) -> bool:
+        """Whether the frame on show is not that of the dials and the clock: it is on its way, or there is none."""
+        return bool(self.failure) or super().stale
+
     def go(self, event: Event, started: Preset | None = None, name: str | None = None) -> None:
         """Turn the dials to an event, which a preset may begin; its frame comes later."""
         if started is not None:

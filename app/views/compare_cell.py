@@ -57,8 +57,10 @@ class CellHead(JSComponent):
         self.param.update(
             current=cell.preset_name, failure=cell.failure, changed=cell.dials.config != cell.preset.config
         )
-        if cell.frame is None:
-            self.param.update(verdict="measuring")
+        if cell.frame is None or cell.failure:
+            # What is still in sight is of another batch or of other settings.
+            word = "no frame" if cell.failure else "measuring"
+            self.param.update(level="none", verdict=word, rule="", ratio="", clock="")
             return
         verdict, ratio = cell.frame.verdict, number(cell.frame.update.ratio)
         self.param.update(

@@ -43,7 +43,7 @@ class Plane(pn.viewable.Viewer):
         session.look.param.watch(self._follow, "radius")
         session.look.param.watch(self._pick, "selected")
         session.look.param.watch(self._widen, "theme")
-        session.param.watch(self._dim, ["busy", "frame"])
+        session.param.watch(self._dim, ["busy", "frame", "failure"])
         session.param.watch(self._fit_anew, "anew")
         self._shared.param.watch(self._rescale, "half")
         self._follow()
