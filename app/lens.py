@@ -20,8 +20,8 @@ from sim.projection import held
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: Answers that are shown at first, and that each press of "more" adds.
-AT_ONCE = 12
+#: Answers that are shown at first and that each press of "more" adds, and how many are shown at most.
+AT_ONCE, MOST = 12, 60
 #: Words that the tail of a prefix has at least, where there are so many, and at most.
 TAIL, LONGEST_TAIL = 4, 10
 _SIGNS = frozenset("+*=?:;")
@@ -50,15 +50,17 @@ def ranked(frame: Frame) -> Integers:
     return np.argsort(-totals, kind="stable")
 
 
-def answers(frame: Frame, count: int, selected: int | None = None) -> list[Answer]:
-    """The first answers in the order of their pull, and at the end that of the selected site, if it is beyond."""
-    order = ranked(frame)
-    shown = list(order[:count])
-    if selected is not None and frame.sites.sequence[selected] not in shown:
-        shown.append(frame.sites.sequence[selected])
-    places = {int(rollout): place for place, rollout in enumerate(order, 1)}
+def answers(frame: Frame, count: int) -> list[Answer]:
+    """The first answers in the order of their pull."""
     weights_N = _weights(frame)
-    return [_answer(frame, int(rollout), places[int(rollout)], weights_N) for rollout in shown]
+    return [_answer(frame, int(rollout), place, weights_N) for place, rollout in enumerate(ranked(frame)[:count], 1)]
+
+
+def beyond(frame: Frame, shown: Sequence[Answer], site: int | None) -> list[Answer]:
+    """The answer of a site, if it is not among those shown."""
+    if site is None or any(each.rollout == frame.sites.sequence[site] for each in shown):
+        return []
+    return [_answer(frame, int(frame.sites.sequence[site]), _place(frame, site), _weights(frame))]
 
 
 def sites_of(shown: Sequence[Answer]) -> list[int]:
@@ -85,8 +87,9 @@ def named(frame: Frame, site: int) -> str:
 
 def elsewhere(frame: Frame, site: int, shown: int) -> str:
     """That a token's answer is not among those shown, in words."""
-    place = int(np.flatnonzero(ranked(frame) == frame.sites.sequence[site])[0]) + 1
-    return f"{named(frame, site)} stands in answer {place:,} of {len(frame.rollouts):,}; {shown:,} are shown"
+    return (
+        f"{named(frame, site)} stands in answer {_place(frame, site):,} of {len(frame.rollouts):,}; {shown:,} are shown"
+    )
 
 
 def counted(frame: Frame, shown: Sequence[Answer], count: int) -> str:
@@ -94,8 +97,9 @@ def counted(frame: Frame, shown: Sequence[Answer], count: int) -> str:
     total, by = len(frame.rollouts), "pull" if _has_shares(frame.sites) else "signal"
     if count >= total:
         return f"all {total:,} answers, the strongest {by} first"
-    beyond = " and the selected token's" if len(shown) > count else ""
-    return f"{count:,} of {total:,} answers: those of the strongest {by}{beyond}"
+    added = " and the selected token's" if len(shown) > count else ""
+    no_more = "; more are not shown at once" if count >= MOST else ""
+    return f"{count:,} of {total:,} answers: those of the strongest {by}{added}{no_more}"
 
 
 def details(frame: Frame, site: int) -> list[str]:
@@ -128,6 +132,11 @@ def details(frame: Frame, site: int) -> list[str]:
     if not isinstance(inside, Undetermined) and inside[site] == inside[site]:
         phrases.append(f"the plane holds {percent(float(inside[site]))} of its squared length")
     return phrases
+
+
+def _place(frame: Frame, site: int) -> int:
+    """The place of a site's answer in the order of pull, from 1."""
+    return int(np.flatnonzero(ranked(frame) == frame.sites.sequence[site])[0]) + 1
 
 
 def _answer(frame: Frame, rollout: int, place: int, weights_N: Floats) -> Answer:

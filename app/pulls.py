@@ -14,6 +14,8 @@ from sim.frame import Frame, Rollout
 
 #: Pulls that are told.
 MOST = 10
+#: The sites' columns that pulls are told from.
+_COLUMNS = ("text", "prefix", "raised", "sequence", "signal", "share", "clipped")
 
 _TEACHERS = {
     "label": "the data",
@@ -95,6 +97,15 @@ def pulls(frame: Frame, most: int = MOST) -> tuple[list[Pull], str]:
         )
         for share, members in found[:most]
     ], ""
+
+
+def same(one: Frame, other: Frame) -> bool:
+    """Whether what the pulls of two frames are told from is the very same, as it is where only norms came."""
+    return (
+        (one.config, one.step, one.update.ratio) == (other.config, other.step, other.update.ratio)
+        and one.rollouts is other.rollouts
+        and all(getattr(one.sites, name) is getattr(other.sites, name) for name in _COLUMNS)
+    )
 
 
 def _kind(frame: Frame, site: int) -> tuple[Any, ...]:

@@ -9,9 +9,9 @@ from panel.custom import JSComponent
 
 from app import lens, theme
 from app.look import TOKENS
-from app.pulls import pulls
+from app.pulls import pulls, same
 from app.session import Session
-from app.shading import QUANTITIES, column
+from app.shading import QUANTITIES, Column, column
 from app.views.messages import said
 from sim.frame import Frame
 
@@ -46,35 +46,63 @@ class Lens(JSComponent):
         self._session = session
         self._frame: Frame | None = None
         self._count = lens.AT_ONCE
+        self._shown: list[lens.Answer] = []
+        self._added: list[lens.Answer] = []
+        self._columns: dict[str, Column] = {}
         session.param.watch(self._follow, "frame")
         session.param.watch(self._dim, ["busy", "frame"])
-        session.look.param.watch(self._follow, ["side", "selected"])
+        session.look.param.watch(self._follow, "side")
+        session.look.param.watch(self._pick, "selected")
         self._follow()
 
     def _follow(self, *_: Any) -> None:
-        frame, look = self._session.frame, self._session.look
-        if frame is None or look.side != TOKENS:
+        frame, before = self._session.frame, self._frame
+        if frame is None or self._session.look.side != TOKENS:
             return
         changed: dict[str, Any] = {}
-        if self._frame is None or self._frame.sites.prefix != frame.sites.prefix:
+        if before is None or before.sites.prefix != frame.sites.prefix:
             self._count = lens.AT_ONCE
             changed["batch"] = self.batch + 1
-        selected = look.selected if self._has(frame, look.selected) else None
-        shown = lens.answers(frame, self._count, selected)
-        if frame is not self._frame:
+        if before is None or not same(before, frame):
             told, why = pulls(frame)
             changed |= {"pulls": [_line(each) for each in told], "why": why}
         self._frame = frame
-        sites = lens.sites_of(shown)
-        self.param.update(
-            answers=[asdict(each) for each in shown],
-            columns={key: asdict(column(frame, key, sites)) for key in QUANTITIES},
-            counted=lens.counted(frame, shown, self._count),
-            more=self._count < len(frame.rollouts),
-            selected=-1 if selected is None else selected,
-            details={} if selected is None else _details(frame, selected),
-            **changed,
-        )
+        self._place(frame, changed)
+
+    def _place(self, frame: Frame, changed: dict[str, Any]) -> None:
+        """Show the strongest answers, as many as are wanted, and the selected token's."""
+        self._shown = lens.answers(frame, self._count)
+        sites = lens.sites_of(self._shown)
+        self._columns = {key: column(frame, key, sites) for key in QUANTITIES}
+        selected = self._selected(frame)
+        self._added = lens.beyond(frame, self._shown, selected)
+        more = self._count < min(len(frame.rollouts), lens.MOST)
+        self.param.update(**changed, **self._told(frame), **_chosen(frame, selected), more=more)
+
+    def _pick(self, *_: Any) -> None:
+        """Say what is known of the selected token; the answers are told again only where its own comes or goes."""
+        frame = self._frame
+        if frame is None or frame is not self._session.frame or self._session.look.side != TOKENS:
+            return
+        selected, before = self._selected(frame), self._added
+        self._added = lens.beyond(frame, self._shown, selected)
+        told = {} if self._added == before else self._told(frame)
+        self.param.update(**told, **_chosen(frame, selected))
+
+    def _told(self, frame: Frame) -> dict[str, Any]:
+        """The answers that are shown, and what their tokens are shaded by; only what was added is shaded anew."""
+        shown, sites = self._shown + self._added, lens.sites_of(self._added)
+        columns = {key: asdict(each) for key, each in self._columns.items()}
+        if sites:
+            for key, each in columns.items():
+                added = column(frame, key, sites)
+                each.update(shades=each["shades"] + added.shades, said=each["said"] + added.said)
+        counted = lens.counted(frame, shown, self._count)
+        return {"answers": [asdict(each) for each in shown], "columns": columns, "counted": counted}
+
+    def _selected(self, frame: Frame) -> int | None:
+        selected = self._session.look.selected
+        return selected if self._has(frame, selected) else None
 
     def _dim(self, *_: Any) -> None:
         self.stale = self._session.stale
@@ -89,9 +117,9 @@ class Lens(JSComponent):
             look.selected = None
         elif self._has(frame, pick):
             look.selected = pick
-        if said(data, "more", bool) and self._count < len(frame.rollouts):
-            self._count += lens.AT_ONCE
-            self._follow()
+        if said(data, "more", bool) and self.more:
+            self._count = min(self._count + lens.AT_ONCE, lens.MOST)
+            self._place(frame, {})
         if where is not None and self._has(frame, where):
             self._send_msg({"site": where, "words": lens.elsewhere(frame, where, len(self.answers))})
 
@@ -105,5 +133,8 @@ def _line(pull: Any) -> dict[str, Any]:
     return {"site": pull.site, "word": pull.word, "after": pull.after, "rest": rest, "against": pull.share < 0}
 
 
-def _details(frame: Frame, site: int) -> dict[str, Any]:
-    return {"named": lens.named(frame, site), "phrases": lens.details(frame, site)}
+def _chosen(frame: Frame, site: int | None) -> dict[str, Any]:
+    """The selected token and what is known of it."""
+    if site is None:
+        return {"selected": -1, "details": {}}
+    return {"selected": site, "details": {"named": lens.named(frame, site), "phrases": lens.details(frame, site)}}

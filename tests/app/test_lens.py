@@ -76,10 +76,12 @@ def test_an_answer_says_its_reward_its_origin_and_whether_it_was_dropped() -> No
 
 def test_the_answer_of_the_selected_token_is_shown_though_it_is_weak() -> None:
     frame = with_shares({first_site(3): 0.9, first_site(4): 0.1})
-    shown = lens.answers(frame, 2, first_site(7))
+    strongest = lens.answers(frame, 2)
+    shown = strongest + lens.beyond(frame, strongest, first_site(7))
     assert [(each.rollout, each.place) for each in shown] == [(3, 1), (4, 2), (7, 8)]
     assert lens.counted(frame, shown, 2) == "2 of 8 answers: those of the strongest pull and the selected token's"
-    assert [each.rollout for each in lens.answers(frame, 2, first_site(4))] == [3, 4]
+    assert lens.beyond(frame, strongest, first_site(4)) == lens.beyond(frame, strongest, None) == []
+    assert shown[2] == lens.answers(frame, 8)[7]
     assert lens.counted(frame, lens.answers(frame, 8), 8) == "all 8 answers, the strongest pull first"
 
 
