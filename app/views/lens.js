@@ -145,7 +145,7 @@ export function render({model}) {
   const paint = () => {
     const column = model.columns[by.value]
     if (!column) return
-    const signed = ["share", "signal"].includes(by.value)
+    const signed = model.signed.includes(by.value)
     tokens.forEach((token, i) => {
       token.dataset.said = column.said[i] ?? ""
       shade(token, column.shades[i], signed)

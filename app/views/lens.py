@@ -37,6 +37,7 @@ class Lens(JSComponent):
     details = param.Dict(default={}, doc="what is known of it")
     stale = param.Boolean(default=False, doc="whether other settings are being computed")
     quantities = param.List(default=[[key, each.label] for key, each in QUANTITIES.items()], constant=True)
+    signed = param.List(default=[key for key, each in QUANTITIES.items() if each.signed], constant=True)
 
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012

@@ -27,6 +27,7 @@ def test_the_lens_is_filled_when_its_tab_opens_and_not_before(paced_frames: Fram
         session.look.side = TOKENS
         assert len(view.answers) == 8
         assert view.batch == 1
+        assert view.signed == ["share", "signal"]
         assert set(view.columns) == set(shading.QUANTITIES)
         words = sum(site is not None for answer in view.answers for _, site in answer["words"])
         assert all(len(column["shades"]) == len(column["said"]) == words for column in view.columns.values())
