@@ -7,6 +7,11 @@ function element(tag, attributes = {}, ...children) {
   return made
 }
 
+// A text that is set again, though it is the same, would be read aloud again.
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text
+}
+
 export function render({model}) {
   const sizes = element("div", {class: "sizes", role: "group", "aria-label": "Cells"})
   const choices = new Map(model.sizes.map((count) => {
@@ -31,21 +36,23 @@ export function render({model}) {
     element("div", {class: "bar"}, element("h1", {}, "Compare"), sizes, busy, back, keys),
     element("div", {class: "shared"}, dials, shared), alert, live)
 
-  const refresh = () => {
-    for (const [count, button] of choices) button.setAttribute("aria-pressed", count === model.names.length)
-    shared.textContent = [model.alike, ...model.overruled].join(". ") + "."
-    dials.setAttribute("aria-expanded", model.open)
-    shared.title = shared.textContent
-    busy.textContent = model.busy
-    live.textContent = model.summary
-    const shade = model.shade === "light" ? {} : {theme: model.shade}
-    back.href = `?${new URLSearchParams({preset: model.names[0], ...shade})}`
+  const warn = () => {
     alert.hidden = !model.problems.length
     const close = element("button", {type: "button"}, "Dismiss")
     close.addEventListener("click", () => model.send_msg({dismiss: true}))
     const lines = model.problems.map((line) => element("li", {}, line))
     const told = [element("b", {}, "Not as asked"), close, element("ul", {}, ...lines)]
     alert.replaceChildren(...(alert.hidden ? [] : told))
+  }
+  const refresh = () => {
+    for (const [count, button] of choices) button.setAttribute("aria-pressed", count === model.names.length)
+    shared.textContent = [model.alike, ...model.overruled].join(". ") + "."
+    dials.setAttribute("aria-expanded", model.open)
+    shared.title = shared.textContent
+    say(busy, model.busy)
+    say(live, model.summary)
+    const shade = model.shade === "light" ? {} : {theme: model.shade}
+    back.href = `?${new URLSearchParams({preset: model.names[0], ...shade})}`
     // So that a reload, or the address sent to somebody else, opens the same comparison.
     const url = new URL(window.location.href)
     url.searchParams.set("page", "compare")
@@ -59,7 +66,10 @@ export function render({model}) {
     whole?.setAttribute("role", "main")
     whole?.setAttribute("aria-label", "Comparison")
   })
-  model.on(["names", "alike", "overruled", "busy", "problems", "summary", "open"], refresh)
+  model.on(["names", "alike", "overruled", "busy", "summary", "open"], refresh)
+  // Apart from the rest: what is built anew, though it says the same, would be read aloud again.
+  model.on("problems", warn)
   refresh()
+  warn()
   return box
 }

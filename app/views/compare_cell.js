@@ -51,7 +51,8 @@ export function render({model}) {
     ratio.textContent = model.ratio
     clock.textContent = model.clock
     said.title = model.rule
-    failure.textContent = model.failure
+    // Set again, though it is the same, it would be read aloud again.
+    if (failure.textContent !== model.failure) failure.textContent = model.failure
   }
   model.on(["current", "changed", "level", "verdict", "rule", "ratio", "clock", "failure", "open"], refresh)
   refresh()

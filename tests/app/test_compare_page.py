@@ -57,6 +57,18 @@ SCALES = """() => [..."abcd"].map((letter) => {
 })"""
 
 
+#: Notes every change of what a screen reader is to read of all cells together.
+LISTEN = (
+    "() => {"
+    + DEEP
+    + """
+  window.heard = []
+  for (const each of deep(document, ".alert, [aria-live]"))
+    new MutationObserver(() => window.heard.push(each.textContent)).observe(each, {childList: true})
+}"""
+)
+
+
 @pytest.fixture
 def compared(page: Page, served: str) -> Callable[..., Page]:
     """Opens the comparison of some presets and waits for all pictures."""
@@ -218,6 +230,26 @@ def test_a_bad_address_is_told_by_name_and_harms_nothing(page: Page, served: str
     assert page.locator("img").count() == 0
     alert.get_by_role("button", name="Dismiss").click()
     expect(alert).to_be_hidden()
+
+
+def test_what_is_told_is_read_aloud_once_whatever_else_changes(compared: Callable[..., Page]) -> None:
+    page = compared(SMALL[:2], more="&nonsense=1")
+    alert = page.get_by_role("alert").filter(has_text="nonsense")
+    expect(alert).to_be_visible()
+    expect(value(page, "Mean norm", 1, "against")).to_contain_text("A")
+    page.evaluate(LISTEN)
+    dials = page.get_by_role("button", name="Dials of all cells")
+    for expanded in ("true", "false"):
+        # By key, for what is told lies over the button.
+        dials.press("Enter")
+        expect(dials).to_have_attribute("aria-expanded", expanded)
+    assert page.evaluate("window.heard") == []
+    alert.get_by_role("button", name="Dismiss").click()
+    expect(alert).to_be_hidden()
+    assert page.evaluate("window.heard") == [""]
+    page.get_by_role("button", name="Draw", exact=True).click()
+    page.wait_for_function("() => window.heard.length > 1")
+    assert page.evaluate("window.heard[1]").startswith("Step 0, draw 1: A ")
 
 
 @pytest.mark.parametrize("count", [2, 4])
