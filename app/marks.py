@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.numbers import percent
-from app.picture import MISSING, Columns, Radius, columns, number, pull
+from app.picture import MISSING, Columns, Radius, beside, columns, number, pull
 from app.picture import whole as whole_arrows
 from sim.frame import Frame
 
@@ -95,13 +95,9 @@ def is_trace(frame: Frame) -> bool:
 def noted(frame: Frame, radius: Radius) -> Columns:
     """What stands beside the tip of an update of which the plane holds a trace only, as a row for the words."""
     share, tip = number(frame.plane.update_share), update(frame, radius)
-    noted = share is not None and share < TRACE and len(tip["x"]) > 0
-    text = [f"{percent(share)} of the update"] if noted and share is not None else []
-    count = len(text)
-    return {
-        "x": tip["x"][:count], "y": tip["y"][:count], "text": text, "align": ["left"] * count, "dx": [8.0] * count,
-        "dy": [0.0] * count,
-    }  # fmt: skip
+    if share is None or not is_trace(frame) or not len(tip["x"]):
+        return beside({"x": [], "y": []}, [])
+    return beside(tip, [f"{percent(share)} of the update"])
 
 
 def trail(frame: Frame, radius: Radius, tips: Sequence[tuple[float, float]]) -> Columns:

@@ -129,12 +129,13 @@ def words(frame: Frame, radius: Radius, selected: int | None = None, count: int 
     drawn = order(frame)[::-1]
     first = drawn[drawn == selected]
     kept = np.concatenate([first, drawn[:count][drawn[:count] != selected]])
-    return columns(*radius.points(frame.sites.x[kept], frame.sites.y[kept])) | {
-        "text": [pull(frame, i) for i in kept],
-        "align": ["left"] * len(kept),
-        "dx": [8.0] * len(kept),
-        "dy": [0.0] * len(kept),
-    }
+    at = columns(*radius.points(frame.sites.x[kept], frame.sites.y[kept]))
+    return beside(at, [pull(frame, i) for i in kept])
+
+
+def beside(tips: Columns, text: list[str]) -> Columns:
+    """Words to the right of tips, as they stand until the browser finds them room."""
+    return tips | {"text": text, "dx": [8.0] * len(text), "dy": [0.0] * len(text)}
 
 
 def unclipped(frame: Frame, radius: Radius) -> Columns:

@@ -26,7 +26,7 @@ _COLUMNS = {
     "trail": "x y x1 y1 alpha size",
     "selected": "x y text whole_x whole_y",
     "pointed": "x y whole_x whole_y",
-    "words": "x y text align dx dy",
+    "words": "x y text dx dy",
 }
 
 
@@ -134,7 +134,7 @@ class Drawing:
 
     def _words(self) -> None:
         letters = self._letters(
-            "words", {"text_color": "ink", "text_font_size": 14}, x="x", text_align="align", x_offset="dx",
+            "words", {"text_color": "ink", "text_font_size": 14}, x="x", text_align="left", x_offset="dx",
             y_offset="dy", text_font_style="bold", name="words",
         )  # fmt: skip
         words = self.sources["words"]

@@ -3,7 +3,7 @@
 const place = () => {
   const {x_range: X, y_range: Y, inner_width: w, inner_height: h} = figure
   const glyph = figure.renderers.find((each) => each.name === "words").glyph
-  const {x, y, text, align, dx, dy} = words.data
+  const {x, y, text, dx, dy} = words.data
   if (!(w > 0 && h > 0) || !text.length) return
   const size = parseFloat(glyph.text_font_size.value ?? glyph.text_font_size), line = 1.25 * size, gap = 8
   const canvas = document.createElement("canvas").getContext("2d")
@@ -60,7 +60,7 @@ const place = () => {
         const box = [from, middle - line / 2, from + long, middle + line / 2]
         if (!clear(box)) continue
         const cost = covered(box) + 2 * Math.abs(step) + 4 * side
-        if (best === null || cost < best.cost) best = {cost, box, place: ["left", from - at, step * line]}
+        if (best === null || cost < best.cost) best = {cost, box, place: [from - at, step * line]}
       }
     })
     if (best === null) return null
@@ -68,12 +68,11 @@ const place = () => {
     return best.place
   })
   const now = {
-    align: places.map((place) => place?.[0] ?? "left"),
-    dx: places.map((place) => place?.[1] ?? 1e5),
-    dy: places.map((place) => place?.[2] ?? 0),
+    dx: places.map((place) => place?.[0] ?? 1e5),
+    dy: places.map((place) => place?.[1] ?? 0),
   }
   const same = (one, other) => one.every((each, i) => each === other[i])
-  if (!(same(now.align, align) && same(now.dx, dx) && same(now.dy, dy))) words.data = {...words.data, ...now}
+  if (!(same(now.dx, dx) && same(now.dy, dy))) words.data = {...words.data, ...now}
 }
 place()
 // The captions change with the picture, and a little after it.

@@ -44,10 +44,9 @@ WORDS = """() => {
   const size = parseFloat(glyph.text_font_size.value), letters = document.createElement("canvas").getContext("2d")
   letters.font = `bold ${size}px ${glyph.text_font.value}`
   const words = Array.from(source.data.text, (text, i) => {
-    const {x, y, align, dx, dy} = source.data, long = letters.measureText(text).width
+    const {x, y, dx, dy} = source.data, long = letters.measureText(text).width
     const from = (x[i] - X.start) / (X.end - X.start) * w + dx[i], at = (Y.end - y[i]) / (Y.end - Y.start) * h + dy[i]
-    const [left, right] = align[i] === "left" ? [from, from + long] : [from - long, from]
-    return [left, at - size / 2, right, at + size / 2]
+    return [from, at - size / 2, from + long, at + size / 2]
   }).filter((box) => box[0] < 1e4)
   const origin = el.getBoundingClientRect()
   const captions = el.getRootNode().querySelector(".caption").shadowRoot.querySelectorAll(".box")
