@@ -157,12 +157,14 @@ class Comparison(Abreast):
         """Pick the same word out in every cell that reads the same answers, and none in the others."""
         if self._picking:
             return
-        self._picking = True
         read = next((_words(cell) for cell in self.cells if cell.look is change.obj), None)
-        for cell in self.cells:
-            if cell.look is not change.obj:
-                cell.look.selected = change.new if read is not None and _words(cell) == read else None
-        self._picking = False
+        self._picking = True
+        try:
+            for cell in self.cells:
+                if cell.look is not change.obj:
+                    cell.look.selected = change.new if read is not None and _words(cell) == read else None
+        finally:
+            self._picking = False
 
     def _turned(self, turned: Cell) -> None:
         """A dial of a cell has moved: show what it does, and log it once it is let go."""

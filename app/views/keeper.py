@@ -1,6 +1,7 @@
 """The keeper: what was done stays in the browser's tab, and a reload or a lost connection comes back to it."""
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from sim.timeline import Event
 STILL, PLAYING = 0.3, 3.0
 
 _HERE = Path(__file__).with_suffix("")
+
+logger = logging.getLogger(__name__)
 
 
 class Keeper(JSComponent):
@@ -80,17 +83,22 @@ class Keeper(JSComponent):
         try:
             # Not on the event loop: a stranger's text may be as long as a file.
             kept = await asyncio.to_thread(parse_session, text, "what this tab had kept")
+            await self._push(lambda: self._restored(session, begun, kept))
         except InvalidInput as error:
             problems = error.problems
             await self._push(lambda: self._refused(session, problems))
-        else:
-            await self._push(lambda: self._restored(session, begun, kept))
-        self._task = None
+        except Exception as error:
+            logger.exception("what a tab had kept could not be taken up")
+            told = f"what this tab had kept could not be taken up ({type(error).__name__}: {error}); begin anew"
+            await self._push(lambda: self._refused(session, [told]))
+        finally:
+            self._ended()
         self._follow()
 
     def _refused(self, session: Session, problems: list[str]) -> None:
-        session.refuse(problems)
+        self._returning = False
         self.back = True
+        session.refuse(problems)
 
     def _restored(self, session: Session, begun: Event, kept: Kept) -> None:
         # Who has already done something does not lose it.
@@ -127,8 +135,10 @@ class Keeper(JSComponent):
 
     async def _keep(self, session: Session) -> None:
         await asyncio.sleep(PLAYING if session.playing else STILL)
-        await self._push(lambda: self._send(session))
-        self._task = None
+        try:
+            await self._push(lambda: self._send(session))
+        finally:
+            self._ended()
         # What was done meanwhile.
         self._follow()
 
@@ -140,6 +150,11 @@ class Keeper(JSComponent):
             # What is too long for a file is not kept; a shorter text would come back to something else.
             text = ""
         self._send_msg({"text": text})
+
+    def _ended(self) -> None:
+        # What was cancelled has been replaced already.
+        if self._task is asyncio.current_task():
+            self._task = None
 
     def _run(self, work: Any) -> None:
         self._task = asyncio.get_running_loop().create_task(work)

@@ -10,7 +10,7 @@ from app.views.compare_bar import CompareBar
 from app.views.compare_cell import CellHead
 from app.views.compare_table import CompareTable
 from app.views.plane import Plane
-from tests.app.conftest import Paced, run
+from tests.app.conftest import Paced, run, simulator
 from tests.app.test_linked import PAIR, begun, settled, shown
 
 
@@ -71,5 +71,28 @@ def test_a_cell_without_a_frame_of_its_clock_shows_no_verdict_no_clock_and_a_dim
         assert (head.level, head.verdict, head.rule, head.ratio) == before
         assert (head.clock, "stale" in plane.css_classes) == ("step 0, draw 2", False)
         comparison.close()
+
+    run(scene())
+
+
+def test_a_view_that_breaks_at_a_picked_word_takes_nothing_from_the_next_pick() -> None:
+    async def scene() -> None:
+        frames = Frames(simulator)
+        comparison = begun(frames, PAIR)
+        comparison.cells[0].dials.prompts = 2
+        await settled(comparison)
+        first, second = comparison.cells
+
+        def broken(change: Any) -> None:
+            if change.new == 5:
+                raise RuntimeError("no room to draw in")
+
+        second.look.param.watch(broken, "selected")
+        with pytest.raises(RuntimeError):
+            first.look.selected = 5
+        first.look.selected = 6
+        assert second.look.selected == 6
+        comparison.close()
+        frames.close()
 
     run(scene())
