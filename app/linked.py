@@ -62,10 +62,6 @@ class Comparison(Abreast):
         """Return to the last thing that was done."""
         self._rewind(lambda cell: cell.timeline.newest())
 
-    def rewind(self, index: int) -> None:
-        """Return to an event, in all cells."""
-        self._rewind(lambda cell: cell.timeline.rewind(index))
-
     def reset(self) -> None:
         """Begin all presets anew, their settings and the checkpoint."""
         shared = self.cells[0].preset.config
