@@ -49,8 +49,8 @@ _OTHERS = ("opsd-clipped", "opd-same-family", "rl-noise-cancels", "sft-fan", "op
 
 
 def counterpart(name: str) -> str:
-    """The preset that is worth seeing beside one; for a preset that came from a file ("") the page's first."""
-    return _COUNTERPARTS.get(name, DEFAULT)
+    """The preset that is worth seeing beside one."""
+    return _COUNTERPARTS[name]
 
 
 def filled(chosen: Sequence[str], count: int) -> list[str]:

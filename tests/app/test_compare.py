@@ -41,7 +41,6 @@ def test_every_preset_has_a_counterpart_that_differs_from_it_in_more_than_what_c
         other = counterpart(name)
         assert other != name
         assert imposed(builtin(other).config, builtin(name).config) != builtin(name).config, name
-    assert counterpart("") in names()
 
 
 def test_an_address_names_two_to_four_presets_and_what_is_wrong_with_it_is_told() -> None:
