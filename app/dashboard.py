@@ -129,8 +129,7 @@ def _pointed_at(spotlight: str) -> list[str]:
 def asked() -> tuple[str, Preset, list[str]]:
     """The preset that the address asks for, else the default, with what is wrong with the address."""
     query = pn.state.session_args
-    problems = [_unknown("key", key, ["preset", "page"]) for key in query
-                if key not in ("preset", "page", "theme", "with") and not key.startswith("bokeh-")]  # fmt: skip
+    problems = [_unknown("key", key, _KEYS) for key in query if key not in _KEYS and not key.startswith("bokeh-")]
     if page_asked() not in ("", *_PAGES):
         problems.append(_unknown("page", page_asked(), _PAGES))
     if _last("theme") not in ("", "default", *THEMES):
@@ -164,6 +163,7 @@ def _unknown(what: str, came: str, allowed: Sequence[str]) -> str:
     return f"unknown {what} {shown(came)}; " + (f'did you mean "{meant}"?' if meant else f"allowed: {either(allowed)}")
 
 
+_KEYS = ("preset", "page", "theme", "with")
 _PAGES = ("claims", "compare")
 _OVERLAY = (
     ":host { position: relative; } :host > .status { position: absolute; inset: 0 0 auto; width: 100%; z-index: 10; }"

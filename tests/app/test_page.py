@@ -201,9 +201,13 @@ def test_an_address_that_asks_for_no_preset_gives_the_first_one_and_says_so(
 
 
 def test_an_address_with_an_unknown_key_says_so_and_opens_its_preset(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=rl-small-batch&presett=1&theme=default")
+    page = opened("?preset=rl-small-batch&presett=1&theme=default&qqq=1&themes=dark")
     expect(page.get_by_role("alert").locator("li")).to_have_text(
-        ['the address: unknown key "presett"; did you mean "preset"?']
+        [
+            'the address: unknown key "presett"; did you mean "preset"?',
+            'the address: unknown key "qqq"; allowed: preset, page, theme or with',
+            'the address: unknown key "themes"; did you mean "theme"?',
+        ]
     )
     expect(page.get_by_label("Preset", exact=True)).to_have_value("rl-small-batch")
 
