@@ -38,8 +38,11 @@ class Shared(param.Parameterized):
 
     def __init__(self, suffix: str = "") -> None:
         super().__init__()
-        self.x_range, self.y_range = (Range1d(start=-HALF, end=HALF) for _ in range(2))
-        self.view = ColumnDataSource({"x": [0.0], "y": [0.0], "half": [HALF]}, name="view" + suffix, tags=[HALF])
+        # Where a visitor looks is the browser's: it tells the server of no turn of a wheel.
+        self.x_range, self.y_range = (Range1d(start=-HALF, end=HALF, syncable=False) for _ in range(2))
+        self.view = ColumnDataSource(
+            {"x": [0.0], "y": [0.0], "half": [HALF]}, name="view" + suffix, tags=[HALF], syncable=False
+        )
         self._needs: dict[Any, float] = {}
 
     def require(self, who: Any, half: float) -> None:

@@ -28,6 +28,8 @@ _COLUMNS = {
     "pointed": "x y whole_x whole_y",
     "words": "x y text dx dy",
 }
+#: What the browser writes by itself, of which the server need not hear: what is pointed at, and where words stand.
+_BROWSERS = ("pointed", "words")
 
 
 class Drawing:
@@ -41,7 +43,9 @@ class Drawing:
 
     def __init__(self, shared: Shared, paint: Paints, suffix: str = "") -> None:
         self.sources = {
-            name: ColumnDataSource({column: [] for column in columns.split()}, name=name + suffix)
+            name: ColumnDataSource(
+                {column: [] for column in columns.split()}, name=name + suffix, syncable=name not in _BROWSERS
+            )
             for name, columns in _COLUMNS.items()
         }
         self.head = paint(NormalHead(size=16), line_color="update", fill_color="update")

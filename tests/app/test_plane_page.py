@@ -55,6 +55,11 @@ WORDS = """() => {
     return [box.left - origin.left, box.top - origin.top, box.right - origin.left, box.bottom - origin.top]
   })}
 }"""
+# Where the tips are whose words are drawn.
+NAMED = """() => {
+  const {renderers} = Bokeh.documents[0].get_model_by_name("plane")
+  return Array.from(renderers.find((each) => each.name === "words").data_source.data.x)
+}"""
 DATA = "(name) => Object.fromEntries(Object.entries(Bokeh.documents[0].get_model_by_name(name).data).map(" \
        "([key, value]) => [key, Array.from(value)]))"  # fmt: skip
 
@@ -134,6 +139,45 @@ def test_pointing_from_elsewhere_marks_the_arrow_and_pointing_at_an_arrow_is_tol
     page.mouse.move(4, 4)
     page.wait_for_function("() => window.heard.at(-1).site === null")
     assert data(page, "pointed")["x"] == []
+
+
+def test_pointing_at_arrows_and_zooming_tell_the_server_nothing(opened: Callable[..., Page], page: Page) -> None:
+    sent: list[str | bytes] = []
+
+    def noted(frame: str | bytes) -> None:
+        sent.append(frame)
+
+    page.on("websocket", lambda socket: socket.on("framesent", noted))
+    opened("?preset=opsd-collapse")
+    held(page, "arrows", "data.held.every((each) => each.includes('%'))")
+    page.wait_for_timeout(1500)
+    assert sent
+    sent.clear()
+    before, (_, x, y) = page.evaluate(RANGES), page.evaluate(STRONGEST)
+    page.mouse.move(x - 2, y)
+    page.mouse.move(x, y)
+    held(page, "pointed", "data.x.length === 1")
+    page.mouse.wheel(0, -400)
+    page.wait_for_function(f"(before) => ({RANGES})()[0] < 0.95 * before", arg=before[0])
+    page.mouse.dblclick(4 + page.evaluate(BOX)["x"], 4 + page.evaluate(BOX)["y"])
+    page.wait_for_function(f"(before) => Math.abs(({RANGES})()[0] / before - 1) < 1e-6", arg=before[0])
+    page.wait_for_timeout(500)
+    assert sent == []
+
+
+def test_words_and_zoom_follow_the_server_though_it_hears_nothing_of_them(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=opsd-collapse")
+    held(page, "arrows", "data.held.every((each) => each.includes('%'))")
+    before, box, named = page.evaluate(RANGES), page.evaluate(BOX), page.evaluate(NAMED)
+    for _ in range(2):
+        page.mouse.move(box["x"] + 400, box["y"] + 250)
+        page.mouse.wheel(0, -400)
+        page.wait_for_function(f"(before) => ({RANGES})()[0] < 0.95 * before", arg=before[0])
+        page.get_by_role("button", name="Reset", exact=True).click()
+        page.wait_for_function(f"(before) => Math.abs(({RANGES})()[0] / before - 1) < 1e-6", arg=before[0])
+    page.get_by_role("button", name="Draw", exact=True).click()
+    page.wait_for_function(f"(named) => JSON.stringify(({NAMED})()) !== JSON.stringify(named)", arg=named)
+    assert page.evaluate(NAMED) == data(page, "arrows")["x"][:-4:-1]
 
 
 def test_a_tap_picks_an_arrow_out_with_its_whole_length_and_another_lets_it_go(opened: Callable[..., Page]) -> None:
