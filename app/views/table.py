@@ -29,7 +29,9 @@ class PictureTable(JSComponent):
         self._session = session
         self._open = False
         self._page = 0
-        session.param.watch(self._follow, ["frame", "logged"])
+        self._first = session.timeline.events[0]
+        session.param.watch(self._follow, "frame")
+        session.param.watch(self._logged, "logged")
         session.look.param.watch(self._follow, "radius")
 
     def _follow(self, *_: Any) -> None:
@@ -41,6 +43,13 @@ class PictureTable(JSComponent):
         self.param.update(
             tables=[asdict(each) for each in table.tables(frame, radius, self._session.trail())], arrows=asdict(page)
         )
+
+    def _logged(self, *_: Any) -> None:
+        """Give up the trail with the log; what else is logged comes with a frame, which is followed anyway."""
+        first = self._session.timeline.events[0]
+        if first is not self._first:
+            self._first = first
+            self._follow()
 
     def _handle_msg(self, data: Any) -> None:
         opened, asked = said(data, "open", bool), said(data, "page", int)

@@ -154,6 +154,30 @@ def test_the_tables_are_filled_when_they_are_opened_and_not_before(paced_frames:
     run(main())
 
 
+def test_the_open_tables_are_filled_once_for_a_frame_and_lose_the_trail_with_the_log(
+    paced_frames: Frames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        session = begun(paced_frames)
+        await settled(session)
+        view = PictureTable(session)
+        view._handle_msg({"open": True})
+        filled: list[int] = []
+        made = table.tables
+        monkeypatch.setattr(table, "tables", lambda frame, *rest: filled.append(frame.draw) or made(frame, *rest))
+        for _ in range(2):
+            session.draw()
+            await settled(session)
+        assert filled == [1, 2]
+        assert any(each["caption"].startswith("The trail") for each in view.tables)
+        session.clear()
+        assert not any(each["caption"].startswith("The trail") for each in view.tables)
+        assert filled == [1, 2, 2]
+        session.close()
+
+    run(main())
+
+
 @pytest.mark.parametrize("message", [None, [], "page", {"page": "1"}, {"page": True}, {"page": 1.5}, {"open": 1}])
 def test_a_message_that_means_nothing_changes_nothing(paced_frames: Frames, message: Any) -> None:
     async def main() -> None:
