@@ -14,10 +14,12 @@ import torch
 from sim.errors import Cancelled
 from sim.frame import Frame
 from sim.simulator import Simulator
-from sim.timeline import Moment
+from sim.timeline import Moment, Path
 
 #: Sites that the cache holds in all; a site takes about a quarter of a kilobyte, and a frame what FIXED sites take.
 CAPACITY, FIXED = 400_000, 24
+#: Steps that are taken again where pictures are computed, at most; who comes from further away waits beside the others.
+NEAR = 20
 
 
 class Renderer(Protocol):
@@ -27,6 +29,10 @@ class Renderer(Protocol):
         """The frame of a moment; without `complete`, all that needs no norms."""
         ...
 
+    def distance(self, path: Path) -> int:
+        """How many steps must be taken again before the frames at the end of a path."""
+        ...
+
     def aside(self) -> Simulator:
         """A simulator for steps that are taken beside all this."""
         ...
@@ -34,8 +40,9 @@ class Renderer(Protocol):
 
 @dataclass
 class _Job:
-    """A computation under way, and how many wait for it; with nobody left it stops."""
+    """A computation under way in a pool, and how many wait for it; with nobody left it stops."""
 
+    pool: str
     waiting: int = 0
     future: "Future[Frame | None]" = field(default_factory=Future)
 
@@ -43,8 +50,8 @@ class _Job:
 class Frames:
     """A least-recently-used cache of frames by moment, with single flight.
 
-    Complete frames are computed in a thread of their own, so that what takes long never stands in the way
-    of what a visitor waits for.
+    Complete frames are computed in a thread of their own, and those far from every known state in another, so that what
+    takes long never stands in the way of what a visitor waits for.
 
     Args:
         make: makes the renderer, in a worker thread, when the first frame is asked for.
@@ -54,8 +61,9 @@ class Frames:
     def __init__(self, make: Callable[[], Renderer], capacity: int = CAPACITY) -> None:
         workers = max(1, min(4, (os.cpu_count() or 2) - 1))
         self._pools = {
-            False: ThreadPoolExecutor(workers, "frame", torch.set_num_threads, (1,)),
-            True: ThreadPoolExecutor(max(1, workers - 1), "norms", torch.set_num_threads, (1,)),
+            "frame": ThreadPoolExecutor(workers, "frame", torch.set_num_threads, (1,)),
+            "norms": ThreadPoolExecutor(max(1, workers - 1), "norms", torch.set_num_threads, (1,)),
+            "far": ThreadPoolExecutor(1, "far", torch.set_num_threads, (1,)),
         }
         self._make, self._capacity = make, capacity
         self._renderer: Renderer | None = None
@@ -106,9 +114,9 @@ class Frames:
 
     @property
     def awaited(self) -> bool:
-        """Whether somebody waits for a picture; who only waits for its norms does not count."""
+        """Whether somebody waits for a picture; who waits for its norms, or from far away, does not count."""
         with self._lock:
-            return any(job.waiting for (_, complete), job in self._jobs.items() if not complete)
+            return any(job.waiting for job in self._jobs.values() if job.pool == "frame")
 
     def close(self) -> None:
         """Stop the threads, and give up what they are at, which would keep the process alive to its end."""
@@ -121,12 +129,16 @@ class Frames:
         with self._lock:
             job = self._jobs.get(key)
             if job is None or job.waiting == 0:
-                job = self._jobs[key] = _Job()
+                pool = "far" if self._far(moment) else "norms" if complete else "frame"
+                job = self._jobs[key] = _Job(pool)
                 job.waiting += 1
-                self._pools[complete].submit(self._run, key, job, moment)
+                self._pools[job.pool].submit(self._run, key, job, moment)
             else:
                 job.waiting += 1
             return job
+
+    def _far(self, moment: Moment) -> bool:
+        return self._renderer is not None and self._renderer.distance(moment.path) > NEAR
 
     def _run(self, key: tuple[str, bool], job: _Job, moment: Moment) -> None:
         frame, failure = None, None

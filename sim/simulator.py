@@ -156,13 +156,20 @@ class Simulator:
             rows_NV = self._weighed(point, state, moment, moment.config).signal.rows_NV
         return point.linearisation.logit_cotangent(rows_NV)
 
+    def distance(self, path: Path) -> int:
+        """How many steps must be taken again to be at the end of a path."""
+        node, steps = path, 0
+        while node.parent is not None and not self._known(node):
+            node, steps = node.parent, steps + 1
+        return steps
+
     def state(self, path: Path, cancel: Cancel | None = None) -> State:
         """The state after the steps of a path, replayed from the nearest one that is remembered."""
         ahead: list[Path] = []
         node: Path | None = path
         state = self._initial
         while node is not None and node.parent is not None:
-            known = self._states.get(node.key) or self._anchors.get(node.key)
+            known = self._known(node)
             if known is not None:
                 state = known
                 break
@@ -176,6 +183,9 @@ class Simulator:
             if node.length % ANCHOR_EVERY == 0:
                 self._anchors.put(node.key, state)
         return state
+
+    def _known(self, path: Path) -> State | None:
+        return self._states.get(path.key) or self._anchors.get(path.key)
 
     def _advance(self, state: State, node: Path) -> State:
         if node.config is None or node.parent is None:

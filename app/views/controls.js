@@ -85,14 +85,23 @@ export function render({model}) {
     box.append(hint)
     controls.set(field.name, {...made, field, output, box, hint})
     const live = field.kind === "slider" || field.kind === "log" || field.kind === "steps"
+    const done = () => {
+      held = null
+      if (made.get() === null) refresh()
+      else send(field.name, true)
+    }
     if (live) {
       made.input.addEventListener("input", () => {
         held = field.name
         show(field.name, made.get())
         send(field.name, false)
       })
+      // A slider that is let go where it was taken up has not changed, and says nothing of it.
+      for (const end of ["pointerup", "pointercancel", "keyup", "blur"]) {
+        made.input.addEventListener(end, () => setTimeout(() => { if (held === field.name) done() }))
+      }
     }
-    made.input.addEventListener("change", () => { held = null; send(field.name, true) })
+    made.input.addEventListener("change", done)
     return box
   }
 

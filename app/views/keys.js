@@ -6,6 +6,7 @@ const TAKES_ARROWS = "[role=tab], [role=tablist], [role=radiogroup], [role=toolb
 const TAKES_SPACE = "button, summary, [role=button], [role=tab], [role=switch], [role=checkbox]"
 const MOVES = ["ArrowLeft", "ArrowRight", "Home", "End"]
 const PAUSE = 200 // milliseconds between two acts of a key that is held
+const OPENING = 500 // milliseconds from one preset to the next
 const STORED = "gradcloud-keys"
 
 // In a frame without a storage of its own, what is chosen holds until the page is left.
@@ -58,7 +59,23 @@ export function render({model}) {
   const open = () => { if (!dialog.open) dialog.showModal() }
 
   const shortcuts = new Map(model.shortcuts.map((each) => [each.key, each]))
-  let acted = 0
+  let acted = 0, opened = -OPENING, waiting = null, timer = null
+  const send = (act) => {
+    clearTimeout(timer)
+    const before = waiting
+    waiting = null
+    if (act.startsWith("preset ")) {
+      // A preset replaces all that is on show: of several that are pressed at once only the last is worth its time.
+      const rest = opened + OPENING - performance.now()
+      if (rest > 0) {
+        waiting = act
+        timer = setTimeout(() => send(act), rest)
+        return
+      }
+      opened = performance.now()
+    } else if (before) model.send_msg({act: before})
+    model.send_msg({act})
+  }
   const pressed = (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
     const [target, ...around] = event.composedPath()
@@ -74,11 +91,12 @@ export function render({model}) {
     if (event.repeat && !(shortcut.repeats && event.timeStamp - acted >= PAUSE)) return
     acted = event.timeStamp
     if (shortcut.act === "help") open()
-    else model.send_msg({act: shortcut.act})
+    else send(shortcut.act)
   }
   document.addEventListener("keydown", pressed)
   window.addEventListener("gradcloud-keys", open)
   model.on("remove", () => {
+    clearTimeout(timer)
     document.removeEventListener("keydown", pressed)
     window.removeEventListener("gradcloud-keys", open)
   })

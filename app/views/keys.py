@@ -55,7 +55,7 @@ def toggle_clip(session: Session) -> None:
     """Turn the clip on or off; where that would change nothing, say why."""
     why = idle(session.dials.config).get(CLIP)
     if why is None:
-        session.dials.param.update(clip=not session.dials.clip)
+        session.dials.param.update(clip=not session.dials.clip, dragging=False)
     else:
         session.refuse([f"{BY_NAME[CLIP].label}: it changes nothing here; {why}"])
 

@@ -18,7 +18,7 @@ from sim.errors import Cancelled, NonFinite
 from sim.frame import Frame
 from sim.presets import Preset
 from sim.simulator import Simulator
-from sim.timeline import Moment
+from sim.timeline import Moment, Path
 from sim.world import World
 from tests.page import DRAWN, PATIENCE
 from tests.server import serving
@@ -47,6 +47,9 @@ class Paced:
         self.open = threading.Event()
         self.open.set()
         self.fails: Callable[[Moment], bool] = lambda _: False
+
+    def distance(self, path: Path) -> int:
+        return path.length
 
     def frame(self, moment: Moment, complete: bool = True, cancel: Callable[[], bool] | None = None) -> Frame:
         self.asked.append((moment.draw, complete))

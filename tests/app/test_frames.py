@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from app.frames import FIXED, Frames
+from app.frames import FIXED, NEAR, Frames
 from sim.errors import NonFinite
 from sim.timeline import Moment
 from tests.app.conftest import SMALL, Paced, run, sample
@@ -106,5 +106,27 @@ def test_closing_gives_up_what_is_being_computed_though_somebody_waits_for_it(
         await asyncio.wait_for(asyncio.to_thread(paced_frames.close), 30)
         assert paced.cancelled == [paced.asked[0][0]]
         assert len(paced.asked) == 1
+
+    run(scene())
+
+
+def test_who_comes_from_far_away_keeps_nobody_waiting(paced: Paced, paced_frames: Frames) -> None:
+    async def scene() -> None:
+        await paced_frames.get(Moment(SMALL), complete=False)
+        far = Moment(SMALL)
+        for _ in range(NEAR + 1):
+            far = far.next_step()
+        paced.open.clear()
+        slow = asyncio.ensure_future(paced_frames.get(far, complete=False))
+        while len(paced.asked) < 2:
+            await asyncio.sleep(0.002)
+        assert not paced_frames.awaited
+        quick = asyncio.ensure_future(paced_frames.get(Moment(SMALL).next_draw(), complete=False))
+        while len(paced.asked) < 3:
+            await asyncio.sleep(0.002)
+        assert paced_frames.awaited
+        paced.open.set()
+        assert (await quick).draw == 1
+        assert (await slow).step == NEAR + 1
 
     run(scene())

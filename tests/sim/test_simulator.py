@@ -214,6 +214,16 @@ def test_a_computation_can_be_cancelled_while_norms_are_computed() -> None:
     assert simulator.frame(Moment(HINTED)).dumps() == fresh().frame(Moment(HINTED)).dumps()
 
 
+def test_the_steps_to_take_again_are_counted_from_the_nearest_known_state() -> None:
+    simulator = fresh()
+    moment = Moment(HINTED).next_step().next_step()
+    assert simulator.distance(moment.path) == 2
+    simulator.state(moment.path)
+    assert simulator.distance(moment.path) == 0
+    assert simulator.distance(moment.next_step().path) == 1
+    assert simulator.distance(Moment(HINTED).path) == 0
+
+
 def test_a_replay_can_be_cancelled_between_steps() -> None:
     moment, asked = Moment(HINTED), []
     for _ in range(5):

@@ -1,0 +1,50 @@
+"""What is let go, left empty or pressed too quickly, in a real Chromium."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page import events
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_slider_that_is_let_go_where_it_was_taken_up_is_let_go(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=rl-small-batch")
+    slider = page.get_by_role("slider", name="Prefixes from")
+    box = slider.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] - 7, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for at in (x - 60, x - 90, x):
+        page.mouse.move(at, y, steps=4)
+    page.mouse.up()
+    expect(slider).to_have_value("1")
+    page.get_by_label("Preset", exact=True).select_option("opsd-collapse")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    expect(events(page)).to_have_count(3)
+    expect(events(page).nth(2)).to_contain_text("clip on")
+    page.get_by_label("Preset", exact=True).select_option("sft-fan")
+    expect(slider).to_have_value("0")
+
+
+def test_a_number_that_is_left_empty_is_what_it_was(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=rl-small-batch")
+    page.get_by_text("more", exact=True).click()
+    seed = page.get_by_label("Seed")
+    seed.fill("")
+    seed.press("Enter")
+    expect(seed).to_have_value("0")
+
+
+def test_of_presets_that_are_asked_for_at_once_the_first_and_the_last_are_opened(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=rl-small-batch")
+    for digit in "123459":
+        page.keyboard.press(digit)
+    page.keyboard.press("d")
+    expect(page.get_by_label("Preset", exact=True)).to_have_value("sft-stress")
+    expect(events(page).last).to_contain_text("batch 1 drawn")
+    expect(events(page)).to_have_count(4)
