@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.numbers import percent, significant
-from app.picture import spoken
-from app.shading import nats, percentage, pulls
+from app.picture import read, spoken
+from app.shading import clause, nats, percentage
 from sim.frame import Frame, Rollout, Sites, Undetermined, site_reasons
 from sim.projection import held
 
@@ -71,7 +71,7 @@ def sites_of(shown: Sequence[Answer]) -> list[int]:
 @lru_cache(1 << 15)
 def tail(prefix: str) -> str:
     """The end of a prefix, from the word that begins its last phrase: not a number and not a sign."""
-    words = [word for word in prefix.split() if word != "<bos>"]
+    words = read(prefix)
     for count in range(min(TAIL, len(words)), min(LONGEST_TAIL, len(words)) + 1):
         first = words[-count] if count else ""
         if not first.isdigit() and first not in _SIGNS:
@@ -120,7 +120,7 @@ def details(frame: Frame, site: int) -> list[str]:
         phrases.append(f"its step raises “{raised}” most ({given})")
     else:
         phrases.append("it takes no step")
-    share = value("share", pulls)
+    share = value("share", clause)
     phrases += [
         f"signal {value('signal', nats)}",
         f"KL to the teacher {value('kl', nats)}",
@@ -147,7 +147,7 @@ def _answer(frame: Frame, rollout: int, place: int, weights_N: Floats) -> Answer
     weight = float(weights_N[here].sum())
     if _has_shares(sites):
         net = float(sites.share[here].sum())
-        pull = pulls(net)
+        pull = clause(net)
         if percentage(net) != percentage(weight):
             pull += f"; {percentage(weight)} without signs"
     else:

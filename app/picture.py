@@ -76,7 +76,7 @@ def arrows(frame: Frame, radius: Radius, stroke: float = 1.0) -> Columns:
             "token": [spoken(sites.text[i]) for i in kept],
             "raised": [spoken(sites.raised[i]) for i in kept],
             "other": ["none" if sites.raised[i] in ("", sites.text[i]) else "table-row" for i in kept],
-            "before": [_tail(sites.prefix[i]) for i in kept],
+            "before": [_last(sites.prefix[i]) for i in kept],
             "student": _known(sites.student_p[kept]),
             "teacher": _known(sites.teacher_p[kept]),
             "raised_student": _known(sites.raised_student_p[kept]),
@@ -170,8 +170,13 @@ def spoken(token: str) -> str:
     return "(end)" if token == "<eos>" else token
 
 
-def _tail(prefix: str) -> str:
-    words = [word for word in prefix.split() if word != "<bos>"]
+def read(prefix: str) -> list[str]:
+    """The words of a prefix that were read, without the mark at its beginning."""
+    return [word for word in prefix.split() if word != "<bos>"]
+
+
+def _last(prefix: str) -> str:
+    words = read(prefix)
     return ("… " if len(words) > CONTEXT else "") + " ".join(words[-CONTEXT:])
 
 

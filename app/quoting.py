@@ -6,7 +6,7 @@ from app.fields import FIELDS
 from sim.quotes import Quote
 
 #: What a tour may point at beside the dials, as it is called on the page.
-READINGS: Mapping[str, str] = {
+POINTED: Mapping[str, str] = {
     "verdict": "the verdict",
     "update": "Update",
     "kl": "KL of the step",
@@ -58,7 +58,7 @@ _NAMES: Mapping[str, str] = {each.name: each.label for each in FIELDS}
 
 def called(look: str) -> str:
     """What a dial or a reading is called on the page; "" for a name that neither has."""
-    return READINGS.get(look) or _NAMES.get(look, "")
+    return POINTED.get(look) or _NAMES.get(look, "")
 
 
 def described(quote: Quote) -> tuple[str, str]:

@@ -44,7 +44,7 @@ def percentage(share: float) -> str:
     return f"under {FAINTEST} %" if 0 < size < FAINTEST else f"{significant(size, 2)} %"
 
 
-def pulls(share: float) -> str:
+def clause(share: float) -> str:
     """A signed share of the update as a clause."""
     if share == 0:
         return "does not pull on the update, 0 %"
@@ -56,7 +56,7 @@ def _signed_percentage(share: float) -> str:
 
 
 QUANTITIES: Mapping[str, Quantity] = {
-    "share": Quantity("share of the update", "share", pulls, _signed_percentage, signed=True),
+    "share": Quantity("share of the update", "share", clause, _signed_percentage, signed=True),
     "norm": Quantity("gradient's norm", "norm", lambda value: f"gradient's norm {plain(value)}", plain),
     "kl": Quantity("KL to the teacher", "kl", lambda value: f"KL to the teacher {nats(value)}", nats),
     "signal": Quantity("advantage (signal)", "signal", lambda value: f"signal {nats(value)}", nats, signed=True),

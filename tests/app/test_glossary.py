@@ -12,7 +12,7 @@ from app import shading
 from app.charts import CHARTS
 from app.fields import FIELDS
 from app.formula import mathml
-from app.quoting import READINGS
+from app.quoting import POINTED
 from app.views import caption, controls, gauges
 from app.views.glossary import Glossary, entries
 from sim import safety, words
@@ -55,7 +55,7 @@ def of_picture() -> Iterator[str]:
 
 
 def all_terms() -> list[str]:
-    readings = [name for key, name in READINGS.items() if key not in ("verdict", "picture")]
+    readings = [name for key, name in POINTED.items() if key not in ("verdict", "picture")]
     charts = [chart.title for chart in CHARTS]
     quantities = [quantity.label for quantity in shading.QUANTITIES.values()]
     return sorted({
@@ -78,7 +78,7 @@ def test_every_word_of_the_page_has_an_entry(term: str) -> None:
 def test_a_reading_opens_an_entry_that_there_is() -> None:
     keys = {entry.key for entry in glossary().entries}
     assert {term for _, term in gauges._KEYS.values()} <= keys
-    assert {name for name, _ in gauges._KEYS.values()} == set(READINGS) - {"verdict", "picture"}
+    assert {name for name, _ in gauges._KEYS.values()} == set(POINTED) - {"verdict", "picture"}
 
 
 def test_a_definition_is_a_sentence_or_two_that_a_person_reads() -> None:

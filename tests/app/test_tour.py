@@ -10,7 +10,7 @@ from app.fields import BY_NAME, idle
 from app.formula import mathml
 from app.frames import Frames
 from app.look import TOUR
-from app.quoting import READINGS, called, described
+from app.quoting import POINTED, called, described
 from app.session import Session
 from app.tour import Guide
 from app.views.tour import TourCard, pieces
@@ -200,5 +200,5 @@ def test_the_card_shows_the_step(paced_frames: Frames) -> None:
     assert (card.level, card.place, card.count, card.here) == ("phd", 0, len(tour.steps), True)
     assert card.title == tour.steps[0].title
     assert card.formula.startswith("<math")
-    assert card.called == READINGS["picture"]
+    assert card.called == POINTED["picture"]
     assert card.harder == "a researcher"

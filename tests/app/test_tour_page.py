@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.palette import THEMES
-from app.quoting import READINGS
+from app.quoting import POINTED
 from sim.quotes import plain, sources
 from sim.tours import builtin_tour, names, stops
 
@@ -180,7 +180,7 @@ def test_a_step_is_told_to_who_cannot_see_it(opened: Callable[..., Page]) -> Non
     told = begin(page, "child")
     expect(told.locator(".told")).to_have_attribute("aria-live", "polite")
     expect(told.locator(".told")).to_contain_text(builtin_tour("child").steps[0].title)
-    expect(told.locator(".look")).to_have_text(f"Look at: {READINGS['picture']}")
+    expect(told.locator(".look")).to_have_text(f"Look at: {POINTED['picture']}")
 
 
 def test_the_levels_are_offered_from_easy_to_hard(opened: Callable[..., Page]) -> None:
