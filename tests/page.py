@@ -16,6 +16,11 @@ DRAWN = """() => {
   return !!plane && document.get_model_by_name("arrows").data.x.length > 0 && !!Bokeh.index.find_one(plane)
 }"""
 
+#: Comes true once what follows a change of the window or of the style has been done: canvases follow in a frame.
+LAID_OUT = (
+    """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 200))))"""
+)
+
 
 @contextmanager
 def browsing(width: int = 1280, height: int = 720, scale: float = 1) -> Iterator[Page]:
@@ -38,3 +43,16 @@ def verdict(page: Page) -> Any:
 
 def events(page: Page) -> Any:
     return page.locator(".log tbody tr")
+
+
+def wear(page: Page, theme: str) -> None:
+    """Put a theme on from the menu, and wait until the page has been laid out in it."""
+    page.get_by_role("combobox", name="Theme").select_option(theme)
+    page.wait_for_function("(theme) => document.documentElement.dataset.theme === theme", arg=theme)
+    page.evaluate(LAID_OUT)
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """Give the window another size, and wait until the page has been laid out in it."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(LAID_OUT)

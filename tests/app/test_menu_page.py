@@ -13,7 +13,7 @@ from app.session import SPEEDS
 from app.views.landmarks import PICTURE
 from app.views.menu import FAMILIES, families
 from sim.presets import names
-from tests.page import events, verdict
+from tests.page import LAID_OUT, events, verdict
 
 WAYS_BACK = ("First", "Back", "Newest", "Reset", "Clear log")
 #: What has the focus, through the shadow roots: its role and name, or the words in it.
@@ -55,7 +55,9 @@ def test_every_preset_is_in_the_menu_once_in_its_family() -> None:
 
 
 @pytest.mark.browser
-def test_a_theme_is_put_on_at_once_and_stays_in_the_address(opened: Callable[..., Page]) -> None:
+def test_a_theme_is_put_on_at_once_stays_in_the_address_and_leaves_menu_and_player_a_line_each(
+    opened: Callable[..., Page],
+) -> None:
     page = opened("?preset=sft-fan")
     length = page.evaluate("history.length")
     for name, palette in reversed(THEMES.items()):
@@ -65,19 +67,14 @@ def test_a_theme_is_put_on_at_once_and_stays_in_the_address(opened: Callable[...
         assert asked == {"preset": ["sft-fan"]} | ({} if name == "light" else {"theme": [name]})
         paper = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper')")
         assert paper.strip() == palette.paper
+        page.evaluate(LAID_OUT)
+        for part in ("menu", "player"):
+            assert page.evaluate(ROW, part), part
         for link in ("Claims", "Compare"):
             leads = parse_qs(urlsplit(page.get_by_role("link", name=link).get_attribute("href") or "").query)
             assert leads["page"] == [link.lower()]
             assert leads.get("theme", ["light"]) == [name]
     assert page.evaluate("history.length") == length
-
-
-@pytest.mark.browser
-def test_an_address_with_a_theme_opens_in_it(opened: Callable[..., Page]) -> None:
-    page = opened("?theme=dark")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    expect(page.get_by_role("combobox", name="Theme")).to_have_value("dark")
-    assert parse_qs(urlsplit(page.url).query) == {"theme": ["dark"]}
 
 
 @pytest.mark.browser
@@ -87,14 +84,6 @@ def test_compare_opens_this_preset_beside_its_counterpart(opened: Callable[..., 
     expect(link).to_have_attribute("href", re.compile("with=opsd-clipped%2Copsd-collapse"))
     page.get_by_label("Preset", exact=True).select_option("sft-stress")
     expect(link).to_have_attribute("href", re.compile("with=sft-stress%2C(?!sft-stress)"))
-
-
-@pytest.mark.browser
-def test_the_glossary_is_asked_for(opened: Callable[..., Page]) -> None:
-    page = opened()
-    page.evaluate("window.addEventListener('gradcloud-glossary', ({detail}) => { window.asked = detail })")
-    page.get_by_role("button", name="Glossary", exact=True).click()
-    assert page.evaluate("window.asked") == {}
 
 
 @pytest.mark.browser
@@ -138,14 +127,6 @@ def test_rewind_reset_and_clear_are_three_things(opened: Callable[..., Page]) ->
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("theme", list(THEMES))
-def test_menu_and_player_have_one_line_each_at_1280(opened: Callable[..., Page], theme: str) -> None:
-    page = opened(f"?theme={theme}")
-    for part in ("menu", "player"):
-        assert page.evaluate(ROW, part), part
-
-
-@pytest.mark.browser
 def test_fingers_find_the_buttons_of_a_telephone(opened: Callable[..., Page]) -> None:
     page = opened(width=390, height=844)
     for name in ("First", "Back", "Play", "Draw", "Step", "Newest", "Reset", "Save", "Glossary", "Keys"):
@@ -156,8 +137,15 @@ def test_fingers_find_the_buttons_of_a_telephone(opened: Callable[..., Page]) ->
 
 
 @pytest.mark.browser
-def test_the_first_tab_offers_ways_past_the_controls(opened: Callable[..., Page]) -> None:
+def test_the_parts_of_the_page_are_landmarks_to_which_the_first_tab_offers_ways(opened: Callable[..., Page]) -> None:
     page = opened()
+    for role, name in PICTURE.values():
+        expect(page.get_by_role(role, name=name, exact=True)).to_have_count(1)
+    expect(page.get_by_role("navigation", name="Pages")).to_have_count(1)
+    headings = page.get_by_role("heading").evaluate_all("(all) => all.map((each) => Number(each.localName[1]))")
+    assert headings[0] == 1
+    assert headings.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(headings))
     page.keyboard.press("Tab")
     skip = page.get_by_role("link", name="to the picture")
     expect(skip).to_be_focused()
@@ -170,18 +158,6 @@ def test_the_first_tab_offers_ways_past_the_controls(opened: Callable[..., Page]
     page.get_by_role("link", name="to the readings").focus()
     page.keyboard.press("Enter")
     assert page.evaluate(FOCUSED)[:2] == ["complementary", "Readings"]
-
-
-@pytest.mark.browser
-def test_the_parts_of_the_page_are_landmarks_with_names(opened: Callable[..., Page]) -> None:
-    page = opened()
-    for role, name in PICTURE.values():
-        expect(page.get_by_role(role, name=name, exact=True)).to_have_count(1)
-    expect(page.get_by_role("navigation", name="Pages")).to_have_count(1)
-    headings = page.get_by_role("heading").evaluate_all("(all) => all.map((each) => Number(each.localName[1]))")
-    assert headings[0] == 1
-    assert headings.count(1) == 1
-    assert all(after - before <= 1 for before, after in pairwise(headings))
 
 
 @pytest.mark.browser
