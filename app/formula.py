@@ -18,12 +18,11 @@ math {
 
 
 @cache
-def mathml(latex: str, display: str = "block") -> str:
-    """A formula as a <math> element; "" for none.
+def mathml(latex: str) -> str:
+    """A formula as a <math> element in a line of its own; "" for none.
 
     Args:
         latex: the formula, of the program's own: what comes from elsewhere is never made into elements.
-        display: "block" for a line of its own, "inline" within a text.
 
     Raises:
         InvalidInput: if it is no formula.
@@ -31,7 +30,7 @@ def mathml(latex: str, display: str = "block") -> str:
     if not latex:
         return ""
     try:
-        made = convert(latex, display=display)
+        made = convert(latex, display="block")
     except Exception as error:
         raise InvalidInput(
             [f"formula: got {shown(latex)}, allowed is LaTeX mathematics; correct it ({type(error).__name__})"]

@@ -63,12 +63,6 @@ class Pull:
         said = f"{amount} of the update" if self.share > 0 else f"against the update, it pulls back {amount}"
         return said + (f", in {self.count} places" if self.count > 1 else "")
 
-    @property
-    def sentence(self) -> str:
-        """The pull as a sentence."""
-        after = f" after `{self.after}`" if self.after else " at the beginning"
-        return f"`{self.word}`{after}: {self.wants}; {self.amount}"
-
 
 def pulls(frame: Frame, most: int = MOST) -> tuple[list[Pull], str]:
     """The strongest pulls by |share|, those alike as one; or none, and why.

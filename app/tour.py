@@ -9,11 +9,12 @@ from app.look import TOUR
 from app.session import Session
 from sim.override import override
 from sim.presets import builtin
-from sim.tours import Step, Stop, Tour, builtin_tour, names, stops
+from sim.timeline import Moment
+from sim.tours import Step, Tour, builtin_tour, names, stops
 
 
 @cache
-def _told(level: str) -> tuple[Tour, tuple[Stop, ...]]:
+def _told(level: str) -> tuple[Tour, tuple[Moment, ...]]:
     tour = builtin_tour(level)
     return tour, stops(tour)
 
@@ -84,7 +85,7 @@ class Guide(param.Parameterized):
             self.session.look.spotlight = look
 
     def _there(self, place: int) -> bool:
-        return bool(_told(self.level)[1][place].moment.key == self.session.timeline.current.moment.key)
+        return bool(_told(self.level)[1][place].key == self.session.timeline.current.moment.key)
 
     def _arrive(self, place: int) -> None:
         """Take the shortest way to a step: on from the one before it, back to where one was, or from a preset on."""
@@ -99,7 +100,7 @@ class Guide(param.Parameterized):
     def _returned(self, place: int) -> bool:
         """Whether the log still has the event with which the step ended; then it is returned to."""
         index, timeline = self._events.get((self.level, place)), self.session.timeline
-        wanted = _told(self.level)[1][place].moment.key
+        wanted = _told(self.level)[1][place].key
         if index is None or not any(each.index == index and each.moment.key == wanted for each in timeline.events):
             return False
         self.session.rewind(index)
@@ -112,7 +113,7 @@ class Guide(param.Parameterized):
         if step.settings:
             session.dials.load(override(session.timeline.current.moment.config, step.settings))
         for act in step.acts:
-            {"draw": session.draw, "step": session.step, "first": session.first}[act]()
+            {"draw": session.draw, "step": session.step}[act]()
 
     def _look_around(self, *_: Any) -> None:
         self.here = self._there(self.place)

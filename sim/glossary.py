@@ -50,11 +50,6 @@ class Glossary(Settings):
                 raise ValueError(f"the {what} {shown(twice[0])} comes more than once; keep one")
         return self
 
-    @property
-    def words(self) -> dict[str, Entry]:
-        """Each term, and each other word that its entry explains, with the entry."""
-        return {word: entry for entry in self.entries for word in (entry.term, *entry.also)}
-
 
 def parse_glossary(data: str | bytes, origin: str = FILE) -> Glossary:
     """The glossary in a JSON text.

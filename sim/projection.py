@@ -19,8 +19,6 @@ from sim.world import CheckpointPlane
 Push = Callable[[str, Params], Tensor]
 RESCALED = Undetermined("Adam rescales each coordinate, so the arrows and the gradients differ in length")
 
-_RESCALED = "Adam rescales each coordinate, so the arrows and the gradients differ in length"
-
 
 def choose(
     point: Linearisation,

@@ -1,5 +1,7 @@
 """Numbers that a text quotes, each marked with what it is the number of, so that a program can check it.
 
+The page shows `parts`; the tests hold each number to what the program gives: `quoted`, written as it `agrees`.
+
 In ``[2.16](update.ratio)`` the number stands in brackets and its source in parentheses:
 
 - a reading of the frame by its path, as ``update.ratio``; ``rollouts`` and ``sites`` count them;

@@ -1,6 +1,5 @@
 """Guided tours: steps that load a preset, turn a dial, draw or step, and say in words what to look at then."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +21,7 @@ LEVELS = ("child", "high-school", "college", "practitioner", "phd", "researcher"
 #: Characters that a step's text may have, to fit beside the picture.
 TEXT = 900
 
-Act = Literal["draw", "step", "first"]
+Act = Literal["draw", "step"]
 
 
 def _known(name: str) -> str:
@@ -64,14 +63,6 @@ class Tour(Settings):
     steps: tuple[Step, ...] = Field(max_length=12, strict=False)
 
 
-@dataclass(frozen=True)
-class Stop:
-    """Where a step leads: a moment, and the preset that it grew out of."""
-
-    preset: str
-    moment: Moment
-
-
 def parse_tour(data: str | bytes, origin: str = "tour") -> Tour:
     """The tour in a JSON text.
 
@@ -89,24 +80,24 @@ def parse_tour(data: str | bytes, origin: str = "tour") -> Tour:
     return tour
 
 
-def stops(tour: Tour) -> tuple[Stop, ...]:
-    """Where each step of a tour leads, one from the other.
+def stops(tour: Tour) -> tuple[Moment, ...]:
+    """The moment to which each step of a tour leads, one from the other.
 
     Raises:
         InvalidInput: if the first step loads no preset, or a setting is unknown, not allowed, or changes nothing.
     """
-    preset = tour.steps[0].preset if tour.steps else None
-    if preset is None:
+    first = tour.steps[0].preset if tour.steps else None
+    if first is None:
         raise InvalidInput(["steps.0.preset: missing; a tour begins with a preset, name one"])
-    found: list[Stop] = []
-    moment = Moment(builtin(preset).config)
+    found: list[Moment] = []
+    moment = Moment(builtin(first).config)
     for place, step in enumerate(tour.steps):
         if step.preset is not None:
-            preset, moment = step.preset, Moment(builtin(step.preset).config)
+            moment = Moment(builtin(step.preset).config)
         moment = _set(moment, step.settings, f"steps.{place}.set")
         for act in step.acts:
-            moment = _acted(act, moment, builtin(preset).config)
-        found.append(Stop(preset, moment))
+            moment = moment.next_draw() if act == "draw" else moment.next_step()
+        found.append(moment)
     return tuple(found)
 
 
@@ -147,9 +138,3 @@ def _set(moment: Moment, assignments: tuple[str, ...], where: str) -> Moment:
         if override(moment.config, [each]) == moment.config:
             raise InvalidInput([f"{where}: {shown(each)} changes nothing; it stands so already, remove it"])
     return moment.with_config(config)
-
-
-def _acted(act: Act, moment: Moment, start: Any) -> Moment:
-    if act == "draw":
-        return moment.next_draw()
-    return moment.next_step() if act == "step" else Moment(start)

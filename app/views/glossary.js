@@ -110,7 +110,6 @@ export function render({model}) {
   document.addEventListener("click", clicked)
   window.addEventListener("gradcloud-glossary", told)
   window.addEventListener("hashchange", addressed)
-  model.on("opened", () => { if (model.opened) open(model.opened) })
   model.on("after_render", addressed)
   model.on("remove", () => {
     document.removeEventListener("click", clicked)

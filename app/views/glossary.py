@@ -4,7 +4,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import param
 from panel.custom import JSComponent
 
 from app import theme
@@ -24,8 +23,6 @@ class Glossary(JSComponent):
 
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, STYLE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
-
-    opened = param.String(default="", doc="the key of an entry to open at; set it to open the dialog from the program")
 
     def _handle_msg(self, data: Any) -> None:
         if said(data, "wanted", bool):

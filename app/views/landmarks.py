@@ -1,8 +1,6 @@
 """The parts of the page by name, for who moves through it without seeing it whole; and the ways past the controls."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import param
 from panel.custom import JSComponent
@@ -20,21 +18,13 @@ SKIPS = (("plane", "to the picture"), ("side", "to the readings"))
 
 
 class Landmarks(JSComponent):
-    """Roles and names for the parts of the page around it, and links that skip to some; the first thing on the page.
+    """Roles and names for the parts of the page around it, and links that skip to some; the first thing on the page."""
 
-    Args:
-        parts: class, role and name of each part; a part that is not on the page is passed over.
-        skips: class and words of each link.
-    """
-
-    parts = param.List(default=[], constant=True)
-    skips = param.List(default=[], constant=True)
+    parts = param.List(
+        default=[[name, *landmark] for name, landmark in PICTURE.items()], constant=True,
+        doc="class, role and name of each part; a part that is not on the page is passed over",
+    )  # fmt: skip
+    skips = param.List(default=[list(each) for each in SKIPS], constant=True, doc="class and words of each link")
 
     _esm = _HERE.with_suffix(".js")
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
-
-    def __init__(
-        self, parts: Mapping[str, tuple[str, str]] = PICTURE, skips: Sequence[tuple[str, str]] = SKIPS, **params: Any
-    ) -> None:
-        named = [[name, *landmark] for name, landmark in parts.items()]
-        super().__init__(parts=named, skips=[list(each) for each in skips], **params)

@@ -19,7 +19,8 @@ from sim import safety, words
 from sim.errors import InvalidInput
 from sim.glossary import glossary, parse_glossary
 
-WORDS = glossary().words
+#: Each term, and each other word that its entry explains, with the entry.
+WORDS = {word: entry for entry in glossary().entries for word in (entry.term, *entry.also)}
 #: What the page writes beyond what can be read off the program: symbols, the two clocks, the sections below.
 SYMBOLS = "α λ β δ τ θ π π_T π_ref nats KL MMD Z".split()
 CLOCKS = ("Draw", "Step", "Play", "Pause", "Back", "First", "Preset", "event log", "branch", "step.draw")

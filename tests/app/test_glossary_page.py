@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sim.glossary import glossary
+from tests.app.test_glossary import WORDS
 
 pytestmark = pytest.mark.browser
 
@@ -39,7 +40,7 @@ def test_a_readings_name_opens_its_entry_and_gets_the_focus_back(opened: Callabl
     here = dialog(page).locator(".entry.here")
     expect(here).to_be_in_viewport()
     expect(here.locator("dt b")).to_have_text("Density")
-    expect(here).to_contain_text(glossary().words["Density"].text)
+    expect(here).to_contain_text(WORDS["Density"].text)
     expect(here.locator("math")).to_be_visible()
     assert page.evaluate(FOCUSED)[3] == "term-density"
     assert page.url.endswith("#term-density")

@@ -41,19 +41,19 @@ AT_24 = ("24", "ask 2 + 3 * 8 ? well first 2 + 3 = 5 then 3 * 8 =", "14", 16.0, 
 
 
 def sentences(frame: Frame) -> list[str]:
-    return [each.sentence for each in pulls(frame)[0]]
+    return [f"{each.word} after {each.after}: {each.wants}; {each.amount}" for each in pulls(frame)[0]]
 
 
 def test_a_pull_says_the_word_what_came_before_who_wants_what_and_how_much_that_is() -> None:
     assert sentences(made(HINTED, [AT_24])) == [
-        "`24` after `then 3 * 8 =`: the hinted teacher wants 14; 31 % of the update"
+        "24 after then 3 * 8 =: the hinted teacher wants 14; 31 % of the update"
     ]
 
 
 def test_a_pull_against_the_update_says_so_in_words() -> None:
     frame = made(HINTED, [AT_24, ("wait", "ask 1 + 1 ? well first 2", "wait", 0.5, -0.03)])
     assert sentences(frame)[1] == (
-        "`wait` after `ask 1 + 1 ? well first 2`: the hinted teacher wants more of it; "
+        "wait after ask 1 + 1 ? well first 2: the hinted teacher wants more of it; "
         "against the update, it pulls back 3.0 %"
     )
 

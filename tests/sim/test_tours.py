@@ -35,7 +35,7 @@ def ledger() -> Ledger | None:
 
 @cache
 def frame(level: str, place: int, complete: bool) -> Frame:
-    return shared().frame(stops(builtin_tour(level))[place].moment, complete=complete)
+    return shared().frame(stops(builtin_tour(level))[place], complete=complete)
 
 
 def given(level: str, place: int, quote: Quote) -> Reading:
@@ -105,18 +105,15 @@ def test_steps_lead_from_one_to_the_next() -> None:
             {"title": "a", "text": "x", "preset": "opsd-collapse", "set": ["source.prompts=2"]},
             {"title": "b", "text": "x", "acts": ["draw", "draw"]},
             {"title": "c", "text": "x", "acts": ["step"], "set": ["clip.on=true"]},
-            {"title": "d", "text": "x", "acts": ["first"]},
-            {"title": "e", "text": "x", "preset": "sft-fan"},
+            {"title": "d", "text": "x", "preset": "sft-fan"},
         ]
     }
-    found = [stop.moment for stop in stops(parse_tour(json.dumps(value)))]
-    small = Moment(builtin("opsd-collapse").config).config
-    assert [(moment.step, moment.draw) for moment in found] == [(0, 0), (0, 2), (1, 0), (0, 0), (0, 0)]
+    found = stops(parse_tour(json.dumps(value)))
+    assert [(moment.step, moment.draw) for moment in found] == [(0, 0), (0, 2), (1, 0), (0, 0)]
     assert found[0].config.source.prompts == found[2].config.source.prompts == 2
     assert found[2].config.clip.on
     assert found[2].path.config == found[2].config
-    assert found[3] == Moment(small)
-    assert found[4] == Moment(builtin("sft-fan").config)
+    assert found[3] == Moment(builtin("sft-fan").config)
 
 
 def test_a_broken_tour_is_refused_with_what_to_do() -> None:
@@ -130,7 +127,7 @@ def test_a_broken_tour_is_refused_with_what_to_do() -> None:
     assert second(set=["clip.on=false"]) == [
         'steps.1.set: "clip.on=false" changes nothing; it stands so already, remove it'
     ]
-    assert second(acts=["jump"])[0].startswith('tour: steps.1.acts.0: got "jump", allowed "draw", "step" or "first"')
+    assert second(acts=["jump"])[0].startswith('tour: steps.1.acts.0: got "jump", allowed "draw" or "step"')
     assert second(colour="red")[0].startswith("tour: steps.1.colour: unknown key; allowed: title, text, preset, set,")
     assert refused(schema_version=2)[0].startswith("tour: schema_version: got 2, allowed 1")
     for text in ("[]", "1", "{", ""):
