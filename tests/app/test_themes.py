@@ -7,7 +7,7 @@ import pytest
 from bokeh.model import Model
 from bokeh.models import CategoricalColorMapper, ColumnDataSource, Title
 from bokeh.plotting import figure
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from app.charts import CHARTS, LINES
 from app.frames import Frames
@@ -24,6 +24,7 @@ from app.views.lengths import LawPanel, drawn
 from app.views.plane import Plane
 from tests.app.conftest import begun, run
 from tests.eyes import EYES, apart, contrast
+from tests.page import wear
 
 #: What text stands on, and what is written there.
 GROUNDS = ("paper", "field", "hover", "chosen")
@@ -55,6 +56,7 @@ ODD_INK = """(known) => {
   }
   return odd
 }"""
+PAINTED = "(paper) => Bokeh.documents[0].get_model_by_name('plane').background_fill_color === paper"
 
 themes = pytest.mark.parametrize("palette", THEMES.values(), ids=THEMES)
 
@@ -172,22 +174,24 @@ def test_the_theme_is_there_before_any_script_has_run(page: Page, served: str, q
 
 
 @pytest.mark.browser
-@themes
-def test_text_controls_and_canvas_share_the_theme(opened: Callable[..., Page], palette: Palette) -> None:
-    [name] = [name for name, each in THEMES.items() if each is palette]
-    page = opened(f"?theme={name}")
-    assert page.evaluate(COLORS, "html")[1] == css(palette.paper)
-    heading, menu = page.get_by_role("heading", name="gradcloud"), page.get_by_label("Preset", exact=True)
-    assert heading.evaluate("each => getComputedStyle(each).color") == css(palette.ink)
-    assert menu.evaluate("each => getComputedStyle(each).backgroundColor") == css(palette.field)
-    # The arrow of a native menu, the buttons of a number and the scroll bars follow this.
-    scheme = menu.evaluate("each => getComputedStyle(each).colorScheme")
-    assert scheme == ("dark" if name == "dark" else "light")
-    painted = page.evaluate("() => Bokeh.documents[0].get_model_by_name('plane').background_fill_color")
-    assert painted == palette.paper
-    # Panel's own theme, which ?theme=dark would switch on too, has other colours for text.
-    odd = page.evaluate(ODD_INK, [css(each) for each in vars(palette).values() if str(each).startswith("#")])
-    assert odd == []
+def test_text_controls_and_canvas_share_the_theme_of_the_address_and_of_the_menu(opened: Callable[..., Page]) -> None:
+    page = opened("?theme=dark")
+    theme, heading = page.get_by_role("combobox", name="Theme"), page.get_by_role("heading", name="gradcloud")
+    menu = page.get_by_label("Preset", exact=True)
+    expect(theme).to_have_value("dark")
+    for name in ("dark", "light", "projector"):
+        palette = THEMES[name]
+        wear(page, name)
+        assert page.evaluate(COLORS, "html")[1] == css(palette.paper)
+        assert heading.evaluate("each => getComputedStyle(each).color") == css(palette.ink)
+        assert menu.evaluate("each => getComputedStyle(each).backgroundColor") == css(palette.field)
+        # The arrow of a native menu, the buttons of a number and the scroll bars follow this.
+        scheme = menu.evaluate("each => getComputedStyle(each).colorScheme")
+        assert scheme == ("dark" if name == "dark" else "light")
+        page.wait_for_function(PAINTED, arg=palette.paper)
+        # Panel's own theme, which ?theme=dark would switch on too, has other colours for text.
+        odd = page.evaluate(ODD_INK, [css(each) for each in vars(palette).values() if str(each).startswith("#")])
+        assert odd == []
 
 
 def css(color: str) -> str:
