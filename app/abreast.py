@@ -103,6 +103,8 @@ class Abreast(param.Parameterized):
         wanted = asyncio.gather(
             *(self._frames.get(cell.moment, complete=False) for cell in self.cells), return_exceptions=True
         )
+        # Nobody waits for what a later request took the place of.
+        wanted.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             done, _ = await asyncio.wait({wanted}, timeout=BLINK)
             if not done and work:
