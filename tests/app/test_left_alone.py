@@ -22,9 +22,10 @@ from tests.server import serving
 pytestmark = pytest.mark.browser
 
 #: After how many batches it is measured, and how much more the page and the server may hold after the last: megabytes,
-#: nodes, listeners. The server keeps the frames, about 12 kilobytes each of these.
+#: nodes, listeners. The log is full from the start: a row that came back without a verdict makes way for one with it,
+#: about a node more. The server keeps the frames, about 12 kilobytes each of these.
 DRAWS = (150, 600)
-MORE = {"heap": 8.0, "nodes": 600, "listeners": 10, "server": 40.0}
+MORE = {"heap": 2.5, "nodes": 600, "listeners": 10, "server": 40.0}
 #: Seconds that 600 batches may take on a busy machine.
 LONG = 1200
 HIDE = """(hidden) => {
@@ -59,12 +60,12 @@ def spoken(page: Page) -> list[str]:
 
 
 def fall_silent(page: Page, sent: list[str]) -> None:
-    """Wait until what was under way has come."""
+    """Wait until what was under way has come, on a busy machine too."""
     until = time.monotonic() + PATIENCE / 1000
     while sent:
         assert time.monotonic() < until, sent[-1]
         sent.clear()
-        page.wait_for_timeout(2000)
+        page.wait_for_timeout(4000)
 
 
 def test_a_page_that_nobody_touches_asks_the_server_for_nothing(page: Page, opened: Callable[..., Page]) -> None:
