@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.palette import THEMES
-from tests.page import verdict
+from tests.page import resize, verdict, wear
 
 pytestmark = pytest.mark.browser
 fingers = pytest.mark.browser_context_args(has_touch=True, is_mobile=True)
@@ -77,11 +77,8 @@ def bottom(found: dict[str, float]) -> float:
     return found["y"] + found["height"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_menu_picture_dials_verdict_readings_and_player_are_seen_without_scrolling(
-    opened: Callable[..., Page], theme: str
-) -> None:
-    page = opened(f"?theme={theme}")
+def test_menu_picture_dials_verdict_readings_and_player_are_seen_without_scrolling(opened: Callable[..., Page]) -> None:
+    page = opened()
     expect(verdict(page)).to_have_text("past the safe radius")
     parts: list[Any] = [
         page.get_by_label("Preset", exact=True),
@@ -91,32 +88,35 @@ def test_menu_picture_dials_verdict_readings_and_player_are_seen_without_scrolli
         page.get_by_role("button", name="Play", exact=True),
         page.locator(".log tbody tr").first,
     ]
-    for part in parts:
-        found = part.bounding_box()
-        assert found["x"] >= 0
-        assert found["y"] >= 0
-        assert found["x"] + found["width"] <= 1280
-        assert bottom(found) <= 720
+    for theme in ("light", "dark"):
+        wear(page, theme)
+        for part in parts:
+            found = part.bounding_box()
+            assert found["x"] >= 0
+            assert found["y"] >= 0
+            assert found["x"] + found["width"] <= 1280
+            assert bottom(found) <= 720
 
 
 @pytest.mark.parametrize(("width", "height"), TABLETS)
-@pytest.mark.parametrize("theme", THEMES)
-def test_on_a_tablet_picture_player_and_readings_share_the_screen(
-    opened: Callable[..., Page], theme: str, width: int, height: int
+def test_on_a_tablet_picture_player_and_readings_share_the_screen_in_every_theme(
+    opened: Callable[..., Page], width: int, height: int
 ) -> None:
-    page = opened(f"?theme={theme}", width, height)
+    page = opened("", width, height)
     expect(verdict(page)).to_have_text("past the safe radius")
-    picture, said = page.evaluate(BOX), verdict(page).bounding_box()
-    assert min(picture["width"], picture["height"]) >= 360
-    assert bottom(picture) <= height
-    assert bottom(box(page, "Play")) <= height
-    assert said["y"] + said["height"] <= height
-    assert said["x"] >= picture["x"] + picture["width"]
-    readings = page.locator(".readings").bounding_box()
-    assert readings is not None
-    assert readings["width"] >= 250
-    assert page.evaluate(OUTSIDE, width) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for theme in THEMES:
+        wear(page, theme)
+        picture, said = page.evaluate(BOX), verdict(page).bounding_box()
+        assert min(picture["width"], picture["height"]) >= 360
+        assert bottom(picture) <= height
+        assert bottom(box(page, "Play")) <= height
+        assert said["y"] + said["height"] <= height
+        assert said["x"] >= picture["x"] + picture["width"]
+        readings = page.locator(".readings").bounding_box()
+        assert readings is not None
+        assert readings["width"] >= 250
+        assert page.evaluate(OUTSIDE, width) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_on_a_telephone_picture_and_player_come_first_and_share_the_screen(opened: Callable[..., Page]) -> None:
@@ -135,27 +135,29 @@ def test_on_a_telephone_picture_and_player_come_first_and_share_the_screen(opene
 
 
 @fingers
-@pytest.mark.parametrize(("width", "height"), [*TABLETS, PHONE])
-def test_letters_can_be_read_and_targets_hit(opened: Callable[..., Page], width: int, height: int) -> None:
-    page = opened("", width, height)
+def test_letters_can_be_read_and_targets_hit(opened: Callable[..., Page]) -> None:
+    page = opened("", *TABLETS[0])
     expect(verdict(page)).to_have_text("past the safe radius")
     page.get_by_text("more", exact=True).click()
-    assert page.evaluate(SMALL_LETTERS, 11) == []
-    assert page.evaluate(SMALL_TARGETS, TARGET) == []
-    for name in ("First", "Back", "Play", "Draw", "Step"):
-        found = box(page, name)
-        assert min(found["width"], found["height"]) >= PLAYER, name
+    for width, height in (*TABLETS, PHONE):
+        resize(page, width, height)
+        assert page.evaluate(SMALL_LETTERS, 11) == []
+        assert page.evaluate(SMALL_TARGETS, TARGET) == []
+        for name in ("First", "Back", "Play", "Draw", "Step"):
+            found = box(page, name)
+            assert min(found["width"], found["height"]) >= PLAYER, name
 
 
 @fingers
-@pytest.mark.parametrize(("width", "height"), [PHONE, (768, 1024)])
-def test_the_claims_fit_a_small_screen(page: Page, served: str, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
+def test_the_claims_fit_a_small_screen(page: Page, served: str) -> None:
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     page.goto(served + "?page=claims")
     expect(page.get_by_role("heading", name="Claims, measured")).to_be_visible()
-    assert page.evaluate(SMALL_LETTERS, 11) == []
-    assert page.evaluate(SMALL_TARGETS, TARGET) == []
-    assert page.evaluate(OUTSIDE, width) == []
+    for width, height in (PHONE, (768, 1024)):
+        resize(page, width, height)
+        assert page.evaluate(SMALL_LETTERS, 11) == []
+        assert page.evaluate(SMALL_TARGETS, TARGET) == []
+        assert page.evaluate(OUTSIDE, width) == []
 
 
 def test_on_a_projector_letters_are_larger_and_nothing_is_cut(opened: Callable[..., Page]) -> None:

@@ -12,6 +12,7 @@ from app.palette import THEMES
 from app.quoting import POINTED
 from sim.quotes import plain, sources
 from sim.tours import builtin_tour, names, stops
+from tests.page import resize, wear
 
 pytestmark = pytest.mark.browser
 
@@ -128,15 +129,14 @@ def test_nothing_is_pointed_at_once_the_tour_is_out_of_sight(opened: Callable[..
     page.wait_for_function(f"() => !({OUTLINED})('update')")
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_what_is_pointed_at_is_outlined_in_each_theme(opened: Callable[..., Page], theme: str) -> None:
-    page = opened(f"?preset=rl-noise-cancels&theme={theme}")
+def test_what_is_pointed_at_is_outlined_in_each_theme(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=rl-noise-cancels")
     told = begin(page, "child")
-    told.get_by_role("button", name="Show me").click()
-    page.wait_for_function(OUTLINED, arg="picture")
-    for place in (1, 2):
-        told.get_by_role("button", name="Next").click()
-        page.wait_for_function(OUTLINED, arg=builtin_tour("child").steps[place].look)
+    for place, target in enumerate(("picture", *(step.look for step in builtin_tour("child").steps[1:3]))):
+        told.get_by_role("button", name="Next" if place else "Show me").click()
+        for theme in THEMES:
+            wear(page, theme)
+            page.wait_for_function(OUTLINED, arg=target)
 
 
 def test_every_formula_is_drawn_within_the_card(opened: Callable[..., Page]) -> None:
@@ -160,32 +160,30 @@ def test_every_formula_is_drawn_within_the_card(opened: Callable[..., Page]) -> 
             assert "\\" not in told.locator(".formula").inner_text()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1024, 768), (768, 1024), (390, 844)])
-def test_a_card_is_as_wide_as_it_has_room(opened: Callable[..., Page], width: int, height: int) -> None:
-    page = opened("?preset=opsd-collapse", width, height)
+def test_a_card_is_as_wide_as_it_has_room(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=opsd-collapse")
     told = begin(page, "researcher")
     told.get_by_role("button", name="Show me").click()
     expect(told.get_by_role("button", name="Show me")).not_to_have_class(re.compile("wanted"))
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    box = told.bounding_box()
-    assert box is not None
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width + 1
-    text = told.locator(".page").bounding_box()
-    assert text is not None
-    assert text["height"] > 60
+    for width, height in ((1280, 720), (1024, 768), (768, 1024), (390, 844)):
+        resize(page, width, height)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        box = told.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width + 1
+        text = told.locator(".page").bounding_box()
+        assert text is not None
+        assert text["height"] > 60
 
 
-def test_a_step_is_told_to_who_cannot_see_it(opened: Callable[..., Page]) -> None:
+def test_levels_are_offered_from_easy_to_hard_and_a_step_is_told_to_who_cannot_see_it(
+    opened: Callable[..., Page],
+) -> None:
     page = opened("?preset=opsd-collapse")
     told = begin(page, "child")
+    offered = told.get_by_label("Tour for").locator("option")
+    expect(offered).to_have_text([builtin_tour(name).level for name in names()])
     expect(told.locator(".told")).to_have_attribute("aria-live", "polite")
     expect(told.locator(".told")).to_contain_text(builtin_tour("child").steps[0].title)
     expect(told.locator(".look")).to_have_text(f"Look at: {POINTED['picture']}")
-
-
-def test_the_levels_are_offered_from_easy_to_hard(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
-    page.get_by_role("tab", name="Tour").click()
-    offered = card(page).get_by_label("Tour for").locator("option")
-    expect(offered).to_have_text([builtin_tour(name).level for name in names()])
