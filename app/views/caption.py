@@ -23,7 +23,7 @@ _CSS = f"""
 .box {{ padding: 1px 5px; background: color-mix(in srgb, var(--paper) 82%, transparent); border-radius: 4px; }}
 .key {{ position: absolute; left: 0; top: 4px; }} .key div {{ display: flex; align-items: center; gap: 7px; }}
 .foot {{ display: flex; justify-content: space-between; align-items: flex-end; gap: 12px; padding-bottom: 2px; }}
-.held {{ text-align: right; max-width: 27em; }} b {{ color: var(--ink); }}
+.held {{ text-align: right; max-width: 27em; }} b {{ color: var(--ink); white-space: nowrap; }}
 .x {{ position: absolute; right: 0; top: calc(50% + 2px); }} .y {{ position: absolute; left: calc(50% + 4px); top: 0; }}
 .silent {{ position: absolute; left: 15%; right: 15%; top: 38%; text-align: center; color: var(--ink);
   font-size: {theme.BODY}; }}

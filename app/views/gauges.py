@@ -49,7 +49,7 @@ _CSS = f"""
 .note {{
   grid-column: 1 / -1; font-size: {theme.SMALL}; color: var(--muted);
 }}
-.note b {{ font-weight: 500; color: var(--ink); }}
+.note b {{ white-space: nowrap; font-weight: 500; color: var(--ink); }}
 .stale {{ opacity: 0.35; }}
 :host(.verdict-only) .readings {{ display: none; }}
 :host(.close) .reading {{ padding: 1px 0; }} :host(.close) .verdict {{ padding: 2px 0 5px; }}
