@@ -17,8 +17,8 @@ from sim.train import train
 from sim.world import World
 from tests.shipped import shared
 
-DRAWS = 20
-MOST = 18
+#: Ten of ten speak as surely for more than seven in ten as 18 of 20 would (one-sided 95 %: 0.74 and 0.72).
+DRAWS = 10
 
 pytestmark = pytest.mark.slow
 
@@ -36,28 +36,30 @@ def count(frames: list[Frame], *levels: str) -> int:
 
 
 def test_undefended_self_distillation_is_past_the_safe_radius() -> None:
-    assert count(frames(load_preset("opsd-collapse").config), "past") >= MOST
+    assert count(frames(load_preset("opsd-collapse").config), "past") == DRAWS
 
 
 def test_the_same_draws_are_inside_once_clipped() -> None:
     collapse = load_preset("opsd-collapse").config
     assert with_clip(collapse, True) == load_preset("opsd-clipped").config
-    assert count(frames(with_clip(collapse, True)), "inside", "near") >= MOST
+    assert count(frames(with_clip(collapse, True)), "inside", "near") == DRAWS
 
 
 def test_a_large_batch_of_rewards_is_inside() -> None:
-    assert count(frames(load_preset("rl-noise-cancels").config), "inside") >= MOST
+    assert count(frames(load_preset("rl-noise-cancels").config), "inside") == DRAWS
 
 
 def test_the_norm_of_the_reward_update_falls_like_the_root_of_the_batch_until_its_signal_remains() -> None:
-    slope, smallest, largest = fitted_slope(load_preset("rl-noise-cancels").config, (4, 8, 16, 32, 64))
+    """|G|^2 scatters by 1.7 of its mean over draws of 4 prompts and by 0.5 of it over draws of 32, so 8 do there."""
+    draws = {4: 16, 8: 16, 16: 16, 32: 8, 64: 8}
+    slope, smallest, largest = fitted_slope(load_preset("rl-noise-cancels").config, draws)
     assert -0.65 < slope < -0.3
     assert largest < 0.5 * smallest
 
 
 def test_the_norm_of_the_supervised_update_hardly_falls_with_the_batch() -> None:
     """From about a hundred answers on; a handful of prompts is noise here too."""
-    slope, smallest, largest = fitted_slope(load_preset("sft-fan").config, (16, 32, 64))
+    slope, smallest, largest = fitted_slope(load_preset("sft-fan").config, {16: 16, 32: 16, 64: 16})
     assert -0.22 < slope <= 0.05
     assert largest > 0.75 * smallest
 
@@ -65,20 +67,23 @@ def test_the_norm_of_the_supervised_update_hardly_falls_with_the_batch() -> None
 def test_a_live_teacher_and_its_student_lead_each_other_astray_and_a_frozen_one_holds() -> None:
     ends = {}
     for name in ("opsd-collapse", "opsd-frozen-teacher"):
-        *_, ends[name] = train(shared(), load_preset(name).config, steps=30, every=30)
+        *_, ends[name] = train(shared(), load_preset(name).config, steps=30, every=30, measures=False)
     assert ends["opsd-collapse"].verdict == "collapsed"
     assert ends["opsd-collapse"].task_accuracy < 0.1
     assert ends["opsd-frozen-teacher"].verdict != "collapsed"
     assert ends["opsd-frozen-teacher"].task_accuracy > 0.8
 
 
-def fitted_slope(config: Config, prompts: tuple[int, ...]) -> tuple[float, float, float]:
-    """The slope of log |G| against log rollouts, and the root mean squares at the smallest and the largest batch."""
-    lengths = [root_mean_square(config, each) for each in prompts]
-    return float(np.polyfit(np.log(prompts), np.log(lengths), 1)[0]), lengths[0], lengths[-1]
+def fitted_slope(config: Config, draws: dict[int, int]) -> tuple[float, float, float]:
+    """The slope of log |G| against log rollouts, and the root mean squares at the smallest and the largest batch.
+
+    `draws` says how many there are of each number of prompts.
+    """
+    lengths = [root_mean_square(config, *each) for each in draws.items()]
+    return float(np.polyfit(np.log(list(draws)), np.log(lengths), 1)[0]), lengths[0], lengths[-1]
 
 
-def root_mean_square(config: Config, prompts: int, draws: int = 16) -> float:
+def root_mean_square(config: Config, prompts: int, draws: int) -> float:
     base = World.load().policies["base"]
     source = config.source.model_copy(update={"prompts": prompts})
     squares = []
