@@ -79,21 +79,21 @@ def came_back(page: Page, before: tuple[list[str], Any]) -> None:
     assert log(page) == before[0]
     expect(page.get_by_role("switch", name="Clip", exact=True)).not_to_be_checked()
     expect(page.get_by_role("alert").filter(has_text="connection lost")).to_have_count(0)
+
+
+def goes_on(page: Page) -> None:
     page.get_by_role("button", name="Draw", exact=True).click()
     expect(events(page).nth(6)).to_contain_text("batch 3 drawn")
 
 
-def test_a_reload_comes_back_to_the_same_event(breakable: Page, served: str) -> None:
+def test_a_reload_and_a_broken_socket_that_is_told_come_back_to_the_same_event(breakable: Page, served: str) -> None:
     before = act(breakable, served)
     breakable.reload()
     came_back(breakable, before)
-
-
-def test_a_broken_socket_is_told_and_comes_back_to_the_same_event(breakable: Page, served: str) -> None:
-    before = act(breakable, served)
     breakable.evaluate(BREAK)
     expect(breakable.get_by_role("alert").filter(has_text="connection lost")).to_be_visible()
     came_back(breakable, before)
+    goes_on(breakable)
 
 
 @pytest.mark.slow
@@ -105,6 +105,7 @@ def test_a_server_that_was_restarted_comes_back_to_the_same_event(breakable: Pag
     expect(breakable.get_by_role("alert").filter(has_text="connection lost")).to_be_visible()
     with serving(tmp_path, port=port):
         came_back(breakable, before)
+        goes_on(breakable)
 
 
 @pytest.mark.slow
@@ -121,6 +122,7 @@ def test_a_laptop_that_slept_until_the_server_forgot_it_comes_back_to_the_same_e
         assert breakable.evaluate("window.broken")
         breakable.evaluate(HIDE, False)
         came_back(breakable, before)
+        goes_on(breakable)
 
 
 def test_another_address_and_the_same_one_anew_begin_anew(breakable: Page, served: str) -> None:
@@ -158,7 +160,10 @@ def test_another_preset_and_ones_own_settings_come_back_too(opened: Callable[...
 
 
 def test_what_a_tab_had_kept_is_refused_in_words_if_it_is_broken(breakable: Page, served: str) -> None:
-    act(breakable, served)
+    breakable.goto(served + "?preset=rl-small-batch")
+    breakable.wait_for_function(DRAWN)
+    breakable.get_by_role("button", name="Draw", exact=True).click()
+    breakable.wait_for_function("() => Object.values(sessionStorage).some((text) => text.includes('batch 1 drawn'))")
     breakable.evaluate("""() => {
       addEventListener("pagehide", () => {
         for (const key of Object.keys(sessionStorage)) sessionStorage.setItem(key, '{"schema_version": 1, "<b>": 2}')
