@@ -5,7 +5,6 @@ from typing import Any
 
 import panel as pn
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.charts import LINES
@@ -14,13 +13,13 @@ from app.lookahead import FEWEST, MOST, NOTHING, LookAhead
 from app.race import Run
 from app.views.curves import Curves
 from app.views.lengths import LawPanel
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.train import rule_in_words
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class Ahead(JSComponent):
+class Ahead(Component):
     """The controls of a look-ahead, and its progress."""
 
     comparisons = param.List(default=[])

@@ -5,21 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.compare import alike, overruled
 from app.linked import Comparison
 from app.numbers import significant
 from app.picture import number
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.presets import builtin
 
 _HERE = Path(__file__).with_suffix("")
 SIZES = (2, 4)
 
 
-class CompareBar(JSComponent):
+class CompareBar(Component):
     """What is said of all cells together. It keeps the address at what is chosen.
 
     Args:

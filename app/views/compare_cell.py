@@ -5,21 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.cell import Cell
 from app.linked import Comparison
 from app.numbers import significant
 from app.picture import number
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.errors import InvalidInput
 from sim.presets import builtin, names
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class CellHead(JSComponent):
+class CellHead(Component):
     """What stands over the picture of a cell.
 
     Args:

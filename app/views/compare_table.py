@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.linked import Comparison
 from app.versus import Column, rows
+from app.views.messages import Component
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class CompareTable(JSComponent):
+class CompareTable(Component):
     """A row for each reading, a column for each cell, and how each stands to A."""
 
     letters = param.List(default=[])

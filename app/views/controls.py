@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.fields import BY_NAME, FIELDS, Field, hints, idle, ladder, values
 from app.look import RADII, Look
 from app.state import Dials
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.sentences import shown
 
 _HERE = Path(__file__).with_suffix("")
@@ -19,7 +18,7 @@ _RADIUS = Field("radius", "", "Lengths", "choice", "How the picture draws length
                 "all sizes are seen.", RADII, group="Picture")  # fmt: skip
 
 
-class Controls(JSComponent):
+class Controls(Component):
     """The controls of a visitor's dials.
 
     Args:

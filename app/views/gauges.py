@@ -29,6 +29,9 @@ _LIT = "\n".join(
     f":host(.lit-{name}) [data-name={name}] {{ outline: 3px dashed var(--aim); outline-offset: -1px; }}"
     for name in ("verdict", *(name for name, _ in _KEYS.values()))
 )
+# What a tour points at, beside its text where there is little room.
+_POINTED = " ".join(f":host(.lit-{name}) [data-name={name}] {{ display: grid; }}" for name, _ in _KEYS.values())
+_NOTED = " ".join(f":host(.lit-{name}) [data-name={name}] .note {{ display: block; }}" for name, _ in _KEYS.values())
 _CSS = f"""
 .verdict {{ position: relative; display: flex; gap: 12px; align-items: center; padding: 6px 0 12px; }}
 .verdict h2 {{ margin: 0; font-size: {theme.LARGE}; line-height: 1.2; font-weight: 600; }}
@@ -52,6 +55,8 @@ _CSS = f"""
 .note b {{ white-space: nowrap; font-weight: 500; color: var(--ink); }}
 .stale {{ opacity: 0.35; }}
 :host(.verdict-only) .readings {{ display: none; }}
+@media (max-height: 900px), (max-width: 1000px) {{ :host(.close) .note {{ display: none; }} {_NOTED} }}
+@media (max-width: 700px) {{ :host(.close) .reading {{ display: none; }} {_POINTED} }}
 :host(.close) .reading {{ padding: 1px 0; }} :host(.close) .verdict {{ padding: 2px 0 5px; }}
 .pending {{ color: var(--muted); font-weight: 400; }}
 .rule {{

@@ -49,6 +49,7 @@ export function render({model}) {
       shown += !box.hidden
     }
     const total = list.children.length
+    list.scrollTop = 0
     count.textContent = !total ? "fetching the words" : sought ? `${shown} of ${total}` : `${total} words`
   }
   const address = (key) => {

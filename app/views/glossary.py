@@ -4,17 +4,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from panel.custom import JSComponent
-
 from app import theme
 from app.formula import STYLE, mathml
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.glossary import glossary
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class Glossary(JSComponent):
+class Glossary(Component):
     """Every word and symbol of the page, explained; sent once somebody asks.
 
     In the browser, any element with ``data-term`` opens it at that entry when it is clicked, and so does the event

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.playable import Playable
 from app.push import Push
 from app.session import Session
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.errors import InvalidInput
 from sim.session_file import Kept, parse_session
 from sim.timeline import Event
@@ -25,7 +24,7 @@ _HERE = Path(__file__).with_suffix("")
 logger = logging.getLogger(__name__)
 
 
-class Keeper(JSComponent):
+class Keeper(Component):
     """Gives the browser the session as text and takes it back from a tab that was reloaded; pauses while unseen.
 
     Args:

@@ -6,20 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.fields import BY_NAME, idle
 from app.playable import Playable, acts
 from app.session import Session
 from app.shortcuts import CLIP, HELP, PRESETS, SHORTCUTS, preset_act
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.presets import builtin
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class Keys(JSComponent):
+class Keys(Component):
     """The shortcuts of one page, and a dialog that lists them.
 
     Args:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
+from app.views.messages import Component
 
 _HERE = Path(__file__).with_suffix("")
 #: The parts of a visitor's page, by their class: the landmark that each is, and its name.
@@ -17,7 +17,7 @@ PICTURE = {
 SKIPS = (("plane", "to the picture"), ("side", "to the readings"))
 
 
-class Landmarks(JSComponent):
+class Landmarks(Component):
     """Roles and names for the parts of the page around it, and links that skip to some; the first thing on the page."""
 
     parts = param.List(

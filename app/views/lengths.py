@@ -11,13 +11,12 @@ import param
 from bokeh.core.properties import field, value
 from bokeh.models import CategoricalColorMapper, ColumnDataSource, FixedTicker, Range1d
 from bokeh.plotting import figure
-from panel.custom import JSComponent
 
 from app import theme
 from app.lengths import Lengths
 from app.paint import Paints
 from app.views.curves import bare
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.batch_law import BatchLaw, Size
 from sim.frame import Undetermined
 
@@ -27,7 +26,7 @@ _HEIGHT, _WIDTH = 250, 560
 _NAMED = {"fit": "ring", "signal alone": "update"}
 
 
-class Law(JSComponent):
+class Law(Component):
     """The button, the progress and the sentence."""
 
     running = param.Boolean(default=False)

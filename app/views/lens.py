@@ -5,20 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import lens, theme
 from app.look import TOKENS
 from app.pulls import pulls, same
 from app.session import Session
 from app.shading import QUANTITIES, Column, column
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.frame import Frame
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class Lens(JSComponent):
+class Lens(Component):
     """The answers that pull most, their tokens, and the strongest pulls in words; filled only while its tab is open.
 
     The browser shades, points and moves between tokens by itself. It says which token is picked out, that more answers

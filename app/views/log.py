@@ -3,19 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from panel.custom import JSComponent
-
 from app import theme
 from app.numbers import significant
 from app.session import Outcome, Session
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.frame import Undetermined
 from sim.timeline import Event
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class EventLog(JSComponent):
+class EventLog(Component):
     """A session's events as a table; rows are sent as they change, once the browser says that it is there."""
 
     _esm = _HERE.with_suffix(".js")

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app.compare import FEWEST, filled
 from app.palette import THEMES
 from app.session import DEFAULT, Session
 from app.shortcuts import BY_ACT, HELP, button, preset_act
 from app.theme import BASE
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.errors import InvalidInput
 from sim.presets import MAX_BYTES, builtin, dumps_preset, names, parse_preset
 
@@ -28,7 +27,7 @@ FAMILIES = {
 }
 
 
-class Menu(JSComponent):
+class Menu(Component):
     """The head of the page. What comes from the browser is checked as strictly as a file is."""
 
     families = param.List(default=[], constant=True, doc="each family with its presets: name, title and key")

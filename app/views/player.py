@@ -4,18 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.playable import Playable, acts
 from app.session import SPEEDS
 from app.shortcuts import button
-from app.views.messages import said
+from app.views.messages import Component, said
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class Player(JSComponent):
+class Player(Component):
     """Buttons that move something through time."""
 
     playing = param.Boolean(default=False)

@@ -4,15 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app.session import Session
-from app.views.messages import said
+from app.views.messages import Component, said
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class Pointing(JSComponent):
+class Pointing(Component):
     """Points within the browser, at an arrow and at its word at once; a tap picks an arrow out, another lets it go.
 
     Args:

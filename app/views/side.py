@@ -5,18 +5,20 @@ from typing import Any
 
 import panel as pn
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.look import READINGS, TOKENS, TOUR, Look
-from app.views.messages import said
+from app.views.messages import Component, said
 
 _HERE = Path(__file__).with_suffix("")
 _LABELS = {READINGS: "Readings", TOKENS: "Tokens", TOUR: "Tour"}
-_SIDE = ":host { min-width: 0; } :host > .grows { flex: 1 1 0; min-height: 130px; }"
+_SIDE = """
+:host { min-width: 0; } :host > .grows { flex: 1 1 0; min-height: 130px; }
+@media (max-width: 700px) { :host > .grows { flex: none; } }
+"""
 
 
-class Tabs(JSComponent):
+class Tabs(Component):
     """The choice of what stands beside the picture."""
 
     tabs = param.List(default=[list(pair) for pair in _LABELS.items()], constant=True)

@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import picture, theme
 from app.numbers import significant
 from app.session import Session
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.frame import Frame
 
 _HERE = Path(__file__).with_suffix("")
@@ -17,7 +16,7 @@ _HERE = Path(__file__).with_suffix("")
 _SHORT = {"none": "no signal"}
 
 
-class Status(JSComponent):
+class Status(Component):
     """Messages over the picture, and the picture in a sentence for who cannot see it."""
 
     busy = param.String(default="")

@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import table, theme
 from app.picture import Radius
 from app.session import Session
-from app.views.messages import said
+from app.views.messages import Component, said
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class PictureTable(JSComponent):
+class PictureTable(Component):
     """What the canvas shows as tables; filled only while it is open, the arrows a page at a time."""
 
     tables = param.List(default=[], doc="the update, the ring, the scale and the readings")

@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.numbers import significant
 from app.target import ImplicitTarget, absent
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.frame import Undetermined
 from sim.implicit import NONE, ROLLOUTS, Outcomes
 from sim.language import Problem
@@ -27,7 +26,7 @@ Shares are counted over {ROLLOUTS} answers that each policy samples from the sam
 error of at most {significant(_ERROR, 2)}. J and KL are over final answers."""
 
 
-class Target(JSComponent):
+class Target(Component):
     """The section of the page: a line that says why there is no target, or three bars an answer, once it is opened."""
 
     none = param.String(default="", doc="why these settings, which have a reference, have no target")

@@ -20,6 +20,7 @@ export function render({model}) {
   const where = element("span", {class: "where"})
   const title = element("h3"), text = element("p"), formula = element("div", {class: "formula"})
   const told = element("div", {class: "told", "aria-live": "polite", "aria-atomic": "true"}, title, text, formula)
+  const away = element("p", {class: "away", role: "status"}, "Something else is on show: press Show me.")
   // A card that is too low for its text is scrolled from the keyboard as well.
   const page = element("div", {class: "page", role: "group", "aria-label": "Step of the tour", tabindex: 0}, told)
   const look = button("", () => ({look: model.look}))
@@ -61,6 +62,7 @@ export function render({model}) {
     next.textContent = last && model.harder ? `Next: ${model.harder}` : "Next"
     next.disabled = last && !model.harder
     show.classList.toggle("wanted", !model.here)
+    away.hidden = model.here
   }
   // Several params change with a step; they are told once, when all have come.
   let due = false
@@ -75,5 +77,5 @@ export function render({model}) {
   refresh()
   return element("section", {class: "tour", "aria-label": "Guided tour"},
     element("div", {class: "head"}, element("label", {}, "For", level), look, where),
-    page, element("div", {class: "foot"}, back, show, next))
+    away, page, element("div", {class: "foot"}, back, show, next))
 }

@@ -4,20 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import param
-from panel.custom import JSComponent
 
 from app import theme
 from app.formula import STYLE, mathml
 from app.quoting import called, described
 from app.tour import Guide
-from app.views.messages import said
+from app.views.messages import Component, said
 from sim.quotes import parts
 from sim.tours import builtin_tour, names
 
 _HERE = Path(__file__).with_suffix("")
 
 
-class TourCard(JSComponent):
+class TourCard(Component):
     """A guide's step, as a card beside the picture."""
 
     levels = param.List(default=[], doc="names of the tours, with whom each is for")

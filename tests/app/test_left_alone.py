@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 #: nodes, listeners. The log is full from the start: a row that came back without a verdict makes way for one with it,
 #: about a node more. The server keeps the frames, about 12 kilobytes each of these.
 DRAWS = (150, 600)
-MORE = {"heap": 2.5, "nodes": 600, "listeners": 10, "server": 40.0}
+MORE = {"heap": 2.5, "nodes": 1000, "listeners": 10, "server": 40.0}
 #: Seconds that 600 batches may take on a busy machine.
 LONG = 1200
 HIDE = """(hidden) => {
