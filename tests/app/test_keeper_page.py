@@ -153,6 +153,7 @@ def test_another_preset_and_ones_own_settings_come_back_too(opened: Callable[...
     page.reload()
     page.wait_for_function(DRAWN)
     page.wait_for_function(f"(arrows) => ({ARROWS})() === arrows", arg=before[1])
+    expect(events(page)).to_have_count(len(before[0]))
     assert log(page) == before[0]
     expect(page.get_by_label("Preset", exact=True)).to_have_value("sft-fan")
     events(page).nth(0).click()
