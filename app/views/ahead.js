@@ -1,12 +1,5 @@
 // Look ahead: what to run and against what, how far it has come, the rule for a collapse, and the way to a step.
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 // A run's line as the curves draw it: its form tells it apart as well as its colour.
 function swatch(role, dash) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")

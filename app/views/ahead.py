@@ -14,6 +14,7 @@ from app.race import Run
 from app.views.curves import Curves
 from app.views.lengths import LawPanel
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.train import rule_in_words
 
 _HERE = Path(__file__).with_suffix("")
@@ -34,7 +35,7 @@ class Ahead(Component):
     fewest = param.Integer(default=FEWEST, constant=True)
     most = param.Integer(default=MOST, constant=True)
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, ahead: LookAhead, **params: Any) -> None:

@@ -1,12 +1,5 @@
 // The head of the comparison. Text only, never HTML.
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 // A text that is set again, though it is the same, would be read aloud again.
 function say(element, text) {
   if (element.textContent !== text) element.textContent = text

@@ -12,6 +12,7 @@ from app.linked import Comparison
 from app.numbers import significant
 from app.picture import number
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.presets import builtin
 
 _HERE = Path(__file__).with_suffix("")
@@ -36,7 +37,7 @@ class CompareBar(Component):
     shade = param.String(default="light", constant=True, doc="the theme, which the way back keeps")
     sizes = param.List(default=list(SIZES), constant=True)
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, comparison: Comparison, opened: Callable[[bool], None], **params: Any) -> None:

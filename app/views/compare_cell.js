@@ -9,13 +9,6 @@ const SHAPES = {
 }
 const SVG = "http://www.w3.org/2000/svg"
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 export function render({model}) {
   const select = element("select", {"aria-label": `Preset of ${model.letter}`})
   select.append(...model.presets.map(([value, title]) => new Option(title, value)))

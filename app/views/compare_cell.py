@@ -12,6 +12,7 @@ from app.linked import Comparison
 from app.numbers import significant
 from app.picture import number
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.errors import InvalidInput
 from sim.presets import builtin, names
 
@@ -39,7 +40,7 @@ class CellHead(Component):
     failure = param.String(default="")
     open = param.Boolean(default=False)
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, comparison: Comparison, place: int, opened: Callable[[bool], None], **params: Any) -> None:

@@ -1,12 +1,5 @@
 // The readings side by side: a real table, so that a screen reader says which cell and which reading a number is of.
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 export function render({model}) {
   const head = element("thead"), body = element("tbody")
   const why = element("p", {class: "why"})

@@ -9,6 +9,7 @@ from app import theme
 from app.linked import Comparison
 from app.versus import Column, rows
 from app.views.messages import Component
+from app.views.script import script
 
 _HERE = Path(__file__).with_suffix("")
 
@@ -19,7 +20,7 @@ class CompareTable(Component):
     letters = param.List(default=[])
     rows = param.List(default=[], doc="the name of a reading, what it is, and a value for each cell")
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, comparison: Comparison, **params: Any) -> None:

@@ -2,13 +2,6 @@
 
 const STEPS = 200 // positions of a slider whose scale is logarithmic
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 // How a kind of control is built: `input` takes the focus; `get` and `set` convert to and from the setting's value.
 const KINDS = {
   slider(field) {

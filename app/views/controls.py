@@ -11,6 +11,7 @@ from app.fields import BY_NAME, FIELDS, Field, hints, idle, ladder, values
 from app.look import RADII, Look
 from app.state import Dials
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.sentences import shown
 
 _HERE = Path(__file__).with_suffix("")
@@ -35,7 +36,7 @@ class Controls(Component):
     note = param.String(default="")
     spotlight = param.String(default="", doc="the dial that a tour points at, if it points at one")
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, dials: Dials, look: Look, offered: Sequence[str] | None = None, **params: Any) -> None:

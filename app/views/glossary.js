@@ -2,13 +2,6 @@
 
 const ADDRESS = /^#term-([a-z0-9-]{1,60})$/
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 export function render({model}) {
   const search = element("input", {type: "search", id: "glossary-search", autocomplete: "off", spellcheck: "false"})
   const count = element("span", {class: "count", role: "status"})

@@ -7,6 +7,7 @@ from typing import Any
 from app import theme
 from app.formula import STYLE, mathml
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.glossary import glossary
 
 _HERE = Path(__file__).with_suffix("")
@@ -19,7 +20,7 @@ class Glossary(Component):
     ``gradcloud-glossary`` on the window, whose detail may name an entry.
     """
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, STYLE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def _handle_msg(self, data: Any) -> None:

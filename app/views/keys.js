@@ -17,13 +17,6 @@ function store(on) {
   try { window.localStorage.setItem(STORED, on ? "on" : "off") } catch { /* see above */ }
 }
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 // Every root of the page: components live in shadow roots, into which no selector looks.
 function modal(root = document) {
   if (root.querySelector("dialog:modal")) return true

@@ -13,6 +13,7 @@ from app.playable import Playable, acts
 from app.session import Session
 from app.shortcuts import CLIP, HELP, PRESETS, SHORTCUTS, preset_act
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.presets import builtin
 
 _HERE = Path(__file__).with_suffix("")
@@ -28,7 +29,7 @@ class Keys(Component):
 
     shortcuts = param.List(default=[])
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(

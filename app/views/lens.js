@@ -4,13 +4,6 @@
 const STRONGEST_SHADE = 50
 const PULLS_AT_FIRST = 3
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 export function render({model}) {
   const by = element("select", {id: "lens-by"}, ...model.quantities.map(([key, words]) => new Option(words, key)))
   const legend = element("div", {class: "legend", role: "img"})

@@ -12,6 +12,7 @@ from app.pulls import pulls, same
 from app.session import Session
 from app.shading import QUANTITIES, Column, column
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.frame import Frame
 
 _HERE = Path(__file__).with_suffix("")
@@ -38,7 +39,7 @@ class Lens(Component):
     quantities = param.List(default=[[key, each.label] for key, each in QUANTITIES.items()], constant=True)
     signed = param.List(default=[key for key, each in QUANTITIES.items() if each.signed], constant=True)
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, session: Session, **params: Any) -> None:

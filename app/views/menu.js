@@ -1,12 +1,5 @@
 // The head of the page: the name, the presets, a preset saved to or loaded from a file, the other pages, the theme.
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 function button(words, title, act) {
   const made = element("button", {type: "button", title}, words)
   made.addEventListener("click", act)

@@ -14,6 +14,7 @@ from app.session import DEFAULT, Session
 from app.shortcuts import BY_ACT, HELP, button, preset_act
 from app.theme import BASE
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.errors import InvalidInput
 from sim.presets import MAX_BYTES, builtin, dumps_preset, names, parse_preset
 
@@ -40,7 +41,7 @@ class Menu(Component):
     theme = param.String(default="light")
     compared = param.String(default="", doc="the presets that the page of comparison opens with")
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, session: Session, **params: Any) -> None:

@@ -1,12 +1,5 @@
 // The picture as tables: filled when it is opened, the arrows a page at a time.
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 function filled({caption, columns, rows}) {
   const head = element("tr", {}, ...columns.map((words) => element(words ? "th" : "td", words ? {scope: "col"} : {}, words)))
   const body = rows.map(([first, ...rest]) => element("tr", {}, element("th", {scope: "row"}, first),

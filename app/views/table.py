@@ -10,6 +10,7 @@ from app import table, theme
 from app.picture import Radius
 from app.session import Session
 from app.views.messages import Component, said
+from app.views.script import script
 
 _HERE = Path(__file__).with_suffix("")
 
@@ -20,7 +21,7 @@ class PictureTable(Component):
     tables = param.List(default=[], doc="the update, the ring, the scale and the readings")
     arrows = param.Dict(default={}, doc="a page of the arrows")
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, session: Session, **params: Any) -> None:

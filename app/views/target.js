@@ -2,13 +2,6 @@
 
 const POLICIES = [["reference", "reference"], ["student", "student now"], ["aim", "target"]]
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 function bar(kind, share, text) {
   const drawn = element("i", {class: kind})
   drawn.style.width = `${100 * share}%`

@@ -9,6 +9,7 @@ from app import theme
 from app.numbers import significant
 from app.target import ImplicitTarget, absent
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.frame import Undetermined
 from sim.implicit import NONE, ROLLOUTS, Outcomes
 from sim.language import Problem
@@ -38,7 +39,7 @@ class Target(Component):
     keep = param.Boolean(default=False)
     result = param.Dict(default={}, doc="prompt, bars and identity, in words and numbers; empty before there are any")
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, target: ImplicitTarget, **params: Any) -> None:

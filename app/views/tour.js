@@ -1,12 +1,5 @@
 // A guided tour: a step's words, its numbers as buttons that point at where they stand, and the ways on and back.
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...children)
-  return made
-}
-
 export function render({model}) {
   const button = (words, message) => {
     const made = element("button", {type: "button"}, words)

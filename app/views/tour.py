@@ -10,6 +10,7 @@ from app.formula import STYLE, mathml
 from app.quoting import called, described
 from app.tour import Guide
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.quotes import parts
 from sim.tours import builtin_tour, names
 
@@ -31,7 +32,7 @@ class TourCard(Component):
     here = param.Boolean(default=False, doc="whether the page shows the moment of the step")
     harder = param.String(default="", doc="whom the next tour is for")
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, STYLE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, guide: Guide, **params: Any) -> None:

@@ -1,0 +1,7 @@
+// An element with attributes and children.
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
+  made.append(...children)
+  return made
+}
