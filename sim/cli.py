@@ -1,8 +1,7 @@
-"""The command line: frames, training, presets, weights and the page, from a shell."""
+"""The command line of the simulator: frames, training, presets and weights, from a shell."""
 
 import io
 import json
-import os
 import sys
 from dataclasses import replace
 from typing import Annotated
@@ -133,34 +132,6 @@ def presets() -> None:
     width = max(map(len, names()), default=0)
     for name in names():
         typer.echo(f"{name:{width}}  {builtin(name).title}")
-
-
-@app.command()
-def serve(
-    port: Annotated[int, typer.Option(parser=whole(1, 65535), metavar="N", help="Port to listen on.")] = 5006,
-    address: Annotated[str, typer.Option(help="Address to listen on.")] = "localhost",
-    origin: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST[:PORT]", help="Host name under which browsers may reach it; repeatable."),
-    ] = None,
-    show: Annotated[bool, typer.Option("--show", help="Open the page in a browser.")] = False,
-) -> None:
-    """Serve the page; Ctrl-C stops it."""
-    import sysconfig
-
-    from sim.resources import app as app_folder
-
-    folder = app_folder()
-    listening = f"[{address}]" if ":" in address else address
-    hosts = dict.fromkeys([f"localhost:{port}", f"127.0.0.1:{port}", f"{listening}:{port}", *(origin or [])])
-    # -P: a file called app.py or sim.py where the user stands is not what is meant.
-    command = [sys.executable, "-P", "-m", "panel", "serve", str(folder), f"--port={port}", f"--address={address}"]
-    command += [f"--allow-websocket-origin={host}" for host in hosts]
-    if str(folder.parent) != sysconfig.get_path("purelib"):
-        known = os.environ.get("PYTHONPATH")
-        os.environ["PYTHONPATH"] = f"{known}{os.pathsep}{folder.parent}" if known else str(folder.parent)
-    # Replaces this process, so that signals reach the server itself.
-    os.execv(sys.executable, command + ["--show"] * show)
 
 
 if __name__ == "__main__":

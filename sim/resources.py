@@ -18,11 +18,6 @@ def assets() -> Path:
     return _data("assets")
 
 
-def app() -> Path:
-    """The folder that ``panel serve`` is given."""
-    return _existing(_PACKAGE.parent / "app")
-
-
 def _data(name: str) -> Path:
     return _existing((_WHEEL_DATA if _WHEEL_DATA.is_dir() else _PACKAGE.parent) / name)
 

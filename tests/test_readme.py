@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from sim.cli import app
+from app.cli import app
 from sim.ledger_file import load_ledger, markdown
 from sim.presets import load_preset, names, parse_preset
 from sim.timeline import Moment

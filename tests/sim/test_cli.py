@@ -59,7 +59,7 @@ def test_what_computes_nothing_does_not_load_the_engine(arguments: list[str]) ->
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("command", ["frame", "train", "check", "schema", "presets", "weights", "serve"])
+@pytest.mark.parametrize("command", ["frame", "train", "check", "schema", "presets", "weights"])
 def test_every_command_has_help(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
@@ -151,7 +151,6 @@ def test_bad_input_is_named_on_stderr_with_status_2(command: list[str], argument
         (["train", "sft-fan", "--steps", "4", "--resume"], "--resume: got no file, allowed with --json FILE"),
         (["train", "sft-fan", "--steps", "4", "--resume", "--json", "-"], "--resume: got no file"),
         (["train", "sft-fan"], "--steps"),
-        (["serve", "--port", "0"], "got 0, allowed a whole number, 1 to 65535"),
         (["fram"], "frame"),
         (["frame"], "preset"),
         (["frame", "sft-fan", "--jsn", "-"], "--jsn"),
@@ -223,19 +222,6 @@ def test_a_name_that_the_terminal_cannot_write_is_escaped(preset_file: Path) -> 
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert said.endswith(b"\\u6f22.json: ok\n")
-
-
-def test_serving_runs_panel_on_the_installed_app(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[list[str]] = []
-    monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    monkeypatch.setattr(os, "execv", lambda _, command: seen.append(command))
-    assert run("serve", "--port", "5123", "--origin", "example.org", "--show").exit_code == 0
-    (command,) = seen
-    assert command[:5] == [sys.executable, "-P", "-m", "panel", "serve"]
-    assert Path(command[5]).name == "app"
-    assert {"--port=5123", "--address=localhost", "--show"} <= set(command)
-    assert "--allow-websocket-origin=example.org" in command
-    assert os.environ["PYTHONPATH"].split(os.pathsep) == ["elsewhere", str(ROOT)]
 
 
 # The engine, through the shell.

@@ -14,7 +14,6 @@ def test_a_checkout_reads_its_own_folders_from_any_folder(tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     assert resources.presets() == ROOT / "presets"
     assert resources.assets() == ROOT / "assets"
-    assert resources.app() == ROOT / "app"
 
 
 def test_a_wheel_reads_what_it_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
