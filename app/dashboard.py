@@ -8,35 +8,20 @@ import panel as pn
 
 from app import compare, theme
 from app.frames import Frames
-from app.lengths import Lengths
 from app.linked import Comparison
-from app.look import READINGS, TOKENS, TOUR, Look
-from app.lookahead import LookAhead
+from app.look import Look
 from app.palette import THEMES
+from app.parts import parts
 from app.runners import Runners
 from app.session import DEFAULT, Session
-from app.target import ImplicitTarget, Targets
-from app.tour import Guide
-from app.views.ahead import AheadPanel
+from app.target import Targets
 from app.views.claims import Claims
 from app.views.compare import Compare
-from app.views.controls import Controls
-from app.views.gauges import Gauges
 from app.views.glossary import Glossary
 from app.views.keeper import Keeper
 from app.views.keys import Keys, of_session
 from app.views.landmarks import Landmarks
-from app.views.lens import Lens
-from app.views.lessons import Lesson
-from app.views.log import EventLog
 from app.views.menu import Menu
-from app.views.plane import Plane
-from app.views.player import Player
-from app.views.side import Side
-from app.views.status import Status
-from app.views.table import PictureTable
-from app.views.target import Target
-from app.views.tour import TourCard
 from sim.errors import InvalidInput
 from sim.presets import Preset, builtin
 from sim.sentences import either, limited, nearest, shown
@@ -82,31 +67,14 @@ def dashboard() -> pn.viewable.Viewable:
     session = Session(frames(), preset, name, document, Look(theme=theme_asked() or "light"))
     session.refuse(problems)
     session.begin()
-    ahead, lengths = LookAhead(session, runners(), document), Lengths(session, runners(), document)
-    target = ImplicitTarget(session, targets(), document)
-    plane = pn.Column(
-        Plane(session), Status(session, css_classes=["status"]), margin=0,
-        css_classes=pn.bind(_pointed_at, session.look.param.spotlight),
-        stylesheets=[_OVERLAY], sizing_mode="stretch_width",
-    )  # fmt: skip
-    side = Side(session.look, Gauges(session), {
-        READINGS: EventLog(session, css_classes=["grows"], sizing_mode="stretch_width"),
-        TOKENS: Lens(session, css_classes=["grows"], sizing_mode="stretch_width"),
-        TOUR: TourCard(Guide(session), css_classes=["grows"], sizing_mode="stretch_width"),
-    })  # fmt: skip
+    shown = parts(session, document, runners(), targets())
     keeper = Keeper(session, session, document)
     page = pn.Column(
-        Landmarks(), keeper, Keys(session, of_session(session)), Menu(session, css_classes=["menu"]), plane,
-        Controls(session.dials, session.look, css_classes=["dials"]), side,
-        Player(session, css_classes=["player"]), PictureTable(session, css_classes=["table"]),
-        Target(target, css_classes=["target"], sizing_mode="stretch_width"),
-        AheadPanel(ahead, lengths), Lesson(session), Glossary(),
+        Landmarks(), keeper, Keys(session, of_session(session)), Menu(session, css_classes=["menu"]),
+        *shown.shown.values(), Glossary(),
         stylesheets=[theme.LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
     )  # fmt: skip
-    pn.state.on_session_destroyed(lambda _: session.close())
-    pn.state.on_session_destroyed(lambda _: ahead.close())
-    pn.state.on_session_destroyed(lambda _: lengths.close())
-    pn.state.on_session_destroyed(lambda _: target.close())
+    pn.state.on_session_destroyed(lambda _: shown.close())
     pn.state.on_session_destroyed(lambda _: keeper.close())
     return page
 
@@ -119,11 +87,6 @@ def _compared(document: Any, problems: list[str]) -> pn.viewable.Viewable:
     comparison.begin()
     pn.state.on_session_destroyed(lambda _: comparison.close())
     return Compare(comparison).__panel__()
-
-
-def _pointed_at(spotlight: str) -> list[str]:
-    """The picture's classes, with a mark while a tour points at it."""
-    return ["plane", "lit"] if spotlight == "picture" else ["plane"]
 
 
 def asked() -> tuple[str, Preset, list[str]]:
@@ -165,7 +128,3 @@ def _unknown(what: str, came: str, allowed: Sequence[str]) -> str:
 
 _KEYS = ("preset", "page", "theme", "with")
 _PAGES = ("claims", "compare")
-_OVERLAY = (
-    ":host { position: relative; } :host > .status { position: absolute; inset: 0 0 auto; width: 100%; z-index: 10; }"
-    ":host(.lit) { outline: 3px dashed var(--aim); outline-offset: 0; border-radius: 3px; }"
-)
