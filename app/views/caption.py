@@ -4,17 +4,12 @@ from html import escape
 
 import panel as pn
 
-from app import marks, picture, theme
+from app import legend, marks, picture, theme
 from app.numbers import html, percent
 from app.session import Session
 from app.table import unit
 from sim.frame import PENDING, Frame, Reading, Undetermined
 
-_AXES = {
-    "checkpoint": ("reward grows →", "what else the methods share ↑"),
-    "components": ("first component →", "second ↑"),
-    "random": ("a random direction →", "another ↑"),
-}
 _CSS = f"""
 .frame {{
   position: absolute; inset: 0; font-size: {theme.SMALL}; line-height: 1.45; color: var(--muted);
@@ -37,23 +32,21 @@ svg {{ flex: none; }} .pending {{ font-weight: 400; }}
 _ARROW = '<path d="M1 6H17" stroke="var(--update)" stroke-width="4"/><path d="M26 6l-10-5v10z" fill="var(--update)"/>'
 _TRACE = ('<path d="M1 6H17" stroke="var(--update)" stroke-width="1.5"/><path d="M25 6l-8-4v8z" fill="none" '
           'stroke="var(--update)" stroke-width="1.5"/>')  # fmt: skip
-_KEY = (
-    ("cloud", "one token's own step", '<path d="M1 6H19" stroke="var(--cloud)"/><path d="M24 6l-6-3v6z" '
-     'fill="var(--cloud)"/>'),
-    ("unclipped", "its tip before the clip", '<path d="M1 6H20" stroke="var(--cloud)" stroke-dasharray="1 3"/>'
-     '<path d="M20 3.5h5v5h-5z" fill="none" stroke="var(--cloud)"/>'),
-    ("picked", "whole length of the arrow picked out", '<path d="M1 6H15" stroke="var(--ink)" stroke-dasharray="2 3"/>'
-     '<path d="M20 1l4 5-4 5-4-5z" fill="none" stroke="var(--ink)" stroke-width="1.5"/>'),
-    ("update", "the averaged update", _ARROW),
-    ("trace", "the little of the update that this plane holds", _TRACE),
-    ("whole", "its whole length, not only what the plane holds", '<circle cx="13" cy="6" r="4.5" '
-     'stroke="var(--update)" stroke-width="2" fill="none"/>'),
-    ("trail", "where it ended in the last draws; older, fainter", '<path d="M3 8L13 4L23 7" fill="none" '
-     'stroke="var(--update)" opacity=".6"/><circle cx="3" cy="8" r="1.5" fill="var(--update)" opacity=".5"/>'
-     '<circle cx="13" cy="4" r="2" fill="var(--update)" opacity=".7"/><circle cx="23" cy="7" r="2.7" '
-     'fill="var(--update)" opacity=".9"/>'),
-    ("ring", "the safe radius", '<path d="M1 6H25" stroke="var(--ring)" stroke-width="2.2" stroke-dasharray="6 4"/>'),
-)  # fmt: skip
+#: The form of each mark in the key.
+_FORMS = {
+    "cloud": '<path d="M1 6H19" stroke="var(--cloud)"/><path d="M24 6l-6-3v6z" fill="var(--cloud)"/>',
+    "unclipped": '<path d="M1 6H20" stroke="var(--cloud)" stroke-dasharray="1 3"/>'
+    '<path d="M20 3.5h5v5h-5z" fill="none" stroke="var(--cloud)"/>',
+    "picked": '<path d="M1 6H15" stroke="var(--ink)" stroke-dasharray="2 3"/>'
+    '<path d="M20 1l4 5-4 5-4-5z" fill="none" stroke="var(--ink)" stroke-width="1.5"/>',
+    "update": _ARROW,
+    "trace": _TRACE,
+    "whole": '<circle cx="13" cy="6" r="4.5" stroke="var(--update)" stroke-width="2" fill="none"/>',
+    "trail": '<path d="M3 8L13 4L23 7" fill="none" stroke="var(--update)" opacity=".6"/><circle cx="3" cy="8" r="1.5" '
+    'fill="var(--update)" opacity=".5"/><circle cx="13" cy="4" r="2" fill="var(--update)" opacity=".7"/>'
+    '<circle cx="23" cy="7" r="2.7" fill="var(--update)" opacity=".9"/>',
+    "ring": '<path d="M1 6H25" stroke="var(--ring)" stroke-width="2.2" stroke-dasharray="6 4"/>',
+}
 
 
 class Caption(pn.viewable.Viewer):
@@ -79,22 +72,15 @@ class Caption(pn.viewable.Viewer):
 
 def key(clipped: bool, *, trail: bool = False, trace: bool = False, picked: bool = False) -> str:
     """What each mark stands for, as HTML; of some, only where they are drawn."""
-    drawn = {"unclipped": clipped, "trail": trail, "trace": trace, "update": not trace, "picked": picked}
     return "".join(
-        f'<div><svg width="27" height="12" aria-hidden="true">{form}</svg>{words}</div>'
-        for name, words, form in _KEY
-        if drawn.get(name, True)
+        f'<div><svg width="27" height="12" aria-hidden="true">{_FORMS[name]}</svg>{legend.MARKS[name]}</div>'
+        for name in legend.keyed(clipped, trail=trail, trace=trace, picked=picked)
     )
 
 
 def axes(basis: str) -> tuple[str, str]:
     """What the axes of a plane are, with an arrow each: to the right, and up."""
-    return _AXES[basis]
-
-
-def lengths(radius: str, counted_in: str = "safe radii") -> str:
-    """What the numbers on the scale's circles count, and how lengths are drawn."""
-    return f"circles in {counted_in}, drawn {'logarithmically' if radius == 'log' else 'in proportion'}"
+    return legend.AXES[basis]
 
 
 def short(frame: Frame) -> str:
@@ -109,43 +95,19 @@ def short(frame: Frame) -> str:
 
 def caption(frame: Frame, radius: str, trail: bool = False, picked: bool = False) -> str:
     """The caption of a frame, as HTML; with the marks of a trail and of an arrow picked out where they are drawn."""
-    right, up = _AXES[frame.plane.basis]
+    right, up = legend.AXES[frame.plane.basis]
     trace = marks.is_trace(frame)
     marked = key(len(picture.moved(frame)) > 0, trail=trail, trace=trace, picked=picked)
     return (
         f'<div class="frame"><div class="box key">{marked}</div><div class="box y">{up}</div>{_silent(frame)}'
         f'<div class="box x">{right}</div><div class="foot">'
-        f'<div class="box shown">{_count(frame)}<br>{lengths(radius, unit(frame))}</div>'
-        f'<div class="box held">{_held(frame, trace)}</div></div></div>'
+        f'<div class="box shown">{_count(frame)}<br>{legend.lengths(radius, unit(frame))}</div>'
+        f'<div class="box held">{"<br>".join(legend.held(frame, _share, escape))}</div></div></div>'
     )
 
 
-def _held(frame: Frame, trace: bool) -> str:
-    """What the plane holds of arrows and update, with the reason where that cannot be said."""
-    arrows, update = frame.plane.captured_share, frame.plane.update_share
-    only = ", and its arrow shows only that" if trace else ""
-    if isinstance(arrows, Undetermined) and arrows is not PENDING:
-        if isinstance(update, Undetermined):
-            return f"what this plane holds is undetermined: {_why(arrows)}"
-        return (
-            f"this plane holds {_share(update)} of the update{only}; "
-            f"what it holds of the arrows is undetermined: {_why(arrows)}"
-        )
-    return f"this plane holds {_share(arrows)} of the arrows <br>and {_share(update)} of the update{only}"
-
-
 def _count(frame: Frame) -> str:
-    total, drawn = len(frame.sites.text), len(picture.order(frame))
-    still = int(((frame.sites.x == 0) & (frame.sites.y == 0)).sum())
-    if still == total:
-        return f"no arrow: all {total:,} are exactly zero"
-    text = f"{drawn:,} of {total:,} arrows shown"
-    if still:
-        text += f"; {still:,} are exactly zero"
-    moved = len(picture.moved(frame))
-    if moved > picture.MOST_UNCLIPPED:
-        text += f"<br>{picture.MOST_UNCLIPPED} of {moved:,} former tips shown"
-    return text
+    return "<br>".join(legend.count(frame))
 
 
 def _silent(frame: Frame) -> str:

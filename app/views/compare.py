@@ -8,9 +8,10 @@ import panel as pn
 from app import theme
 from app.compare import LETTERS, SHARED
 from app.fields import FIELDS
+from app.legend import lengths
 from app.linked import Comparison
 from app.shared import Shared
-from app.views.caption import axes, key, lengths
+from app.views.caption import axes, key
 from app.views.compare_bar import CompareBar
 from app.views.compare_cell import CellHead
 from app.views.compare_table import CompareTable

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app import shading
+from app import legend, shading
 from app.charts import CHARTS
 from app.fields import FIELDS
 from app.formula import mathml
 from app.quoting import POINTED
-from app.views import caption, controls, gauges
+from app.views import controls, gauges
 from app.views.glossary import Glossary, entries
 from sim import safety, words
 from sim.errors import InvalidInput
@@ -50,9 +50,9 @@ def of_words() -> Iterator[str]:
 
 def of_picture() -> Iterator[str]:
     """What the picture's key and axes say."""
-    yield from (said for _, said, _ in caption._KEY)
-    for basis in ("checkpoint", "components", "random"):
-        yield from caption.axes(basis)
+    yield from legend.MARKS.values()
+    for axes in legend.AXES.values():
+        yield from axes
 
 
 def all_terms() -> list[str]:
