@@ -3,7 +3,6 @@
 import io
 import json
 import sys
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,8 +10,18 @@ import typer
 from sim import cli_claims, cli_study, cli_train
 from sim.cli_weights import weights
 from sim.errors import InvalidInput
-from sim.options import MAX_DRAW, MAX_STEPS, Assignments, PresetName, Target, configured, simulator
-from sim.shell import Guarded, check_target, opened, progress, whole
+from sim.options import (
+    Address,
+    Assignments,
+    DrawNumber,
+    MaybePreset,
+    StepCount,
+    Target,
+    arrive,
+    placed,
+    simulator,
+)
+from sim.shell import Guarded, check_target, opened
 
 app = typer.Typer(
     cls=Guarded,
@@ -58,34 +67,24 @@ def _root(
 
 @app.command()
 def frame(
-    preset: PresetName,
-    draw: Annotated[
-        int, typer.Option(parser=whole(0, MAX_DRAW), metavar="N", help="Number of the batch at that step.")
-    ] = 0,
-    step: Annotated[
-        int, typer.Option(parser=whole(0, MAX_STEPS), metavar="N", help="Updates taken before, each from draw 0.")
-    ] = 0,
+    preset: MaybePreset = None,
+    address: Address = None,
+    draw: DrawNumber = None,
+    step: StepCount = 0,
     assignments: Assignments = None,
     target: Target = None,
 ) -> None:
     """Measure one frame and show its readings and its verdict."""
-    loaded, config = configured(preset, assignments)
+    link = placed(preset, address, assignments, draw, step)
     if target is not None:
         check_target("--json", target)
-    from sim.timeline import Moment
-
-    engine, moment = simulator(), Moment(config)
-    if step:
-        with progress(step, "steps", "step") as bar:
-            for _ in range(step):
-                moment = moment.next_step()
-                engine.state(moment.path)
-                bar.update()
-    measured = engine.frame(replace(moment, draw=draw))
+    engine = simulator()
+    arrive(engine, link.moment)
+    measured = engine.frame(link.moment)
     if target is None:
         from sim.report import frame_report
 
-        typer.echo(frame_report(measured, loaded.title))
+        typer.echo(frame_report(measured, link.preset.title))
     else:
         with opened("--json", target) as file:
             file.write(measured.dumps().encode())

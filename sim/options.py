@@ -4,15 +4,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sim.errors import InvalidInput
+from sim.shell import progress, whole
+
 if TYPE_CHECKING:
     from sim.config import Config
+    from sim.link import Link
     from sim.presets import Preset
     from sim.simulator import Simulator
+    from sim.timeline import Moment
 
 MAX_DRAW = 2**31 - 1
 MAX_STEPS = 10_000
 
 PresetName = Annotated[str, typer.Argument(help="A preset's name, or a JSON file.", show_default=False)]
+MaybePreset = Annotated[
+    str | None, typer.Argument(help="A preset's name, or a JSON file; none with --link.", show_default=False)
+]
+Address = Annotated[
+    str | None, typer.Option("--link", metavar="URL", help="A link from the page, in place of a preset's name.")
+]
+DrawNumber = Annotated[
+    int | None,
+    typer.Option("--draw", parser=whole(0, MAX_DRAW), metavar="N", help="Number of the batch; 0, or the link's."),
+]
+StepCount = Annotated[
+    int, typer.Option("--step", parser=whole(0, MAX_STEPS), metavar="N", help="Updates taken before, each from draw 0.")
+]
 Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Replace a setting, as in clip.on=true or lambda=0.5; repeatable."),
@@ -28,6 +46,50 @@ def configured(preset: str, assignments: list[str] | None) -> "tuple[Preset, Con
 
     loaded = load_preset(preset)
     return loaded, override(loaded.config, assignments or [])
+
+
+def placed(
+    preset: str | None, address: str | None, assignments: list[str] | None, draw: int | None, steps: int
+) -> "Link":
+    """The moment that a command is given: a preset's or a link's, with settings replaced and steps taken on top.
+
+    Raises:
+        InvalidInput: unless there is either a preset or a link, with nothing wrong in it.
+    """
+    from dataclasses import replace
+
+    from sim.link import Link, parse_link
+    from sim.presets import names, override
+    from sim.timeline import Moment
+
+    if (preset is None) == (address is None):
+        came = "both a preset and --link" if preset is not None else "neither a preset nor --link"
+        raise InvalidInput([f"PRESET: got {came}, allowed is one; name a preset, or give a link in quotes"])
+    if address is not None:
+        link, problems = parse_link(address)
+        if problems:
+            raise InvalidInput([f"--link: {problem}" for problem in problems])
+        moment = link.moment.with_config(override(link.moment.config, assignments or []))
+    else:
+        assert preset is not None
+        loaded, config = configured(preset, assignments)
+        link, moment = Link(loaded, preset if preset in names() else None, Moment(config)), Moment(config)
+    for _ in range(steps):
+        moment = moment.next_step()
+    return replace(link, moment=moment if draw is None else replace(moment, draw=draw))
+
+
+def arrive(engine: "Simulator", moment: "Moment") -> None:
+    """Take the steps that lead to a moment, with a progress bar."""
+    paths, path = [], moment.path
+    while path.parent is not None:
+        paths.append(path)
+        path = path.parent
+    if paths:
+        with progress(len(paths), "steps", "step") as bar:
+            for each in reversed(paths):
+                engine.state(each)
+                bar.update()
 
 
 def simulator() -> "Simulator":

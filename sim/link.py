@@ -1,0 +1,193 @@
+"""A link: a moment of a preset, how it is looked at and what was done, as the query of an address.
+
+``preset=NAME&view=1;clip.on=true;step=2;draw=3;theme=dark`` is a shipped preset's name and, in one parameter that
+begins with its version, what differs from it: settings by dotted key, the number of steps taken and the batch, the
+looks, and packed what has no short form: ``path``, steps that were not all alike; ``own``, a preset that does not ship;
+``log``, the session.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, quote
+
+from sim import link_items as items
+from sim.config import Config
+from sim.errors import InvalidInput
+from sim.link_items import DEFAULT
+from sim.presets import Preset, builtin
+from sim.sentences import either, limited, nearest, shown
+from sim.session_file import Kept
+from sim.session_rows import shipped
+from sim.timeline import Moment, Path
+
+#: The version of the parameter, characters that a query may have where all browsers, mail and chats take it whole, and
+#: characters of one that is read at all.
+VERSION = 1
+MAX_QUERY = 1900
+MAX_READ = 100_000
+#: Ways to look, beside the token that is picked out: what each may be, what goes without saying first.
+LOOKS: Mapping[str, tuple[str, ...]] = {
+    "theme": ("light", "dark", "projector"),
+    "scale": ("log", "linear"),
+    "side": ("readings", "tokens", "tour"),
+}
+TOKEN = "token"
+
+_KEYS = ("step", "draw", "path", "own", "log", TOKEN, *LOOKS)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A moment of a preset; `look` has only what does not go without saying, `kept` the session that led there."""
+
+    preset: Preset
+    name: str | None
+    moment: Moment
+    look: Mapping[str, str] = field(default_factory=dict)
+    kept: Kept | None = None
+
+    def query(self) -> str:
+        """The link without its host, percent-encoded; the same each time.
+
+        Raises:
+            InvalidInput: if the session is more than a file may hold.
+        """
+        named = self.name is not None and shipped(self.name) == self.preset
+        alike = self.moment.path == Path().then(self.moment.config, 0, self.moment.step)
+        said = {key: items.written(value) for key, value in items.differing(self.moment.config, self.preset.config)}
+        if self.moment.step:
+            said["step"] = str(self.moment.step)
+        if self.moment.draw:
+            said["draw"] = str(self.moment.draw)
+        said |= {key: self.look[key] for key in (*LOOKS, TOKEN) if key in self.look}
+        if not named:
+            said["own"] = items.packed_preset(self.preset)
+        if not alike and self.kept is None:
+            said["path"] = items.packed_path(self.moment)
+        if self.kept is not None:
+            said["log"] = items.packed_log(self.kept)
+        view = ";".join([str(VERSION), *(f"{key}={value}" for key, value in said.items())])
+        parts = [f"preset={self.name}"] * named + [f"view={quote(view, safe=';=')}"] * bool(said)
+        return "&".join(parts)
+
+
+def fits(query: str) -> bool:
+    """Whether a query is short enough to be passed on."""
+    return len(query) <= MAX_QUERY
+
+
+def parse_link(text: str) -> tuple[Link, list[str]]:
+    """The link that is an address or the query of one, and what is wrong with it, a line a value.
+
+    What is right is kept. Parameters that are none of a link's are passed over.
+    """
+    if len(text) > MAX_READ:
+        return _none(f"over {MAX_READ} characters, allowed at most {MAX_READ}")
+    query = text.partition("#")[0]
+    query = query.partition("?")[2] if "?" in query else query
+    try:
+        found = parse_qs(query, keep_blank_values=True, max_num_fields=100, errors="replace")
+    except ValueError:
+        return _none("over 100 parameters, allowed are preset and view")
+    if not {"preset", "view"} & found.keys():
+        return _none(f"got {shown(text)}, allowed is an address with preset=, view= or both")
+    return read_link(*(found[key][-1] if key in found else None for key in ("preset", "view", "theme")))
+
+
+def read_link(preset: str | None = None, view: str | None = None, theme: str | None = None) -> tuple[Link, list[str]]:
+    """The link of an address that gives its parameters these values, and what is wrong with it, a line a value.
+
+    Args:
+        preset: a shipped preset's name.
+        view: the versioned parameter.
+        theme: the theme of an address from before there were versions; `view` goes first.
+    """
+    problems = list[str]()
+    said = _said(view, problems) if view is not None else {}
+    if theme is not None:
+        said.setdefault("theme", theme)
+    name, opened = _opened(preset, said, problems)
+    config = items.assigned(opened.config, {key: each for key, each in said.items() if key not in _KEYS}, problems)
+    look = _look(said, problems)
+    moment, kept = _moment(said, config, problems)
+    return Link(opened, name, moment, look, kept), limited(problems)
+
+
+def _none(why: str) -> tuple[Link, list[str]]:
+    return read_link()[0], [f"the link: {why}; copy it anew"]
+
+
+def _said(view: str, problems: list[str]) -> dict[str, str]:
+    """What the parameter says, by key."""
+    version, *rest = view.split(";")
+    if not (version.isascii() and version.isdigit()):
+        problems.append(f"view: got {shown(version)} where its version stands, allowed {VERSION}; begin with it")
+        rest = [version, *rest] if "=" in version else rest
+    elif version.lstrip("0") != str(VERSION):
+        newer = "made by a newer gradcloud; what this one knows of it is kept"
+        older = "there was no such version; correct it"
+        number = int(version[:9])
+        problems.append(f"view: got version {number}, allowed {VERSION}: {newer if number > VERSION else older}")
+    said = dict[str, str]()
+    for each in filter(None, rest):
+        key, equals, value = each.partition("=")
+        if not equals:
+            problems.append(f"view: got {shown(each)}, allowed is key=value, such as clip.on=true; correct it")
+        elif key in said:
+            problems.append(f"{key}: given twice, allowed once; the first is kept")
+        else:
+            said[key] = value
+    return said
+
+
+def _opened(preset: str | None, said: Mapping[str, str], problems: list[str]) -> tuple[str | None, Preset]:
+    if "own" in said and preset is None:
+        try:
+            return None, items.unpacked_preset(said["own"])
+        except InvalidInput as error:
+            problems += error.problems
+    elif "own" in said:
+        problems.append("own: a preset of its own beside the name of one, allowed is either; the name is kept")
+    name = DEFAULT if preset is None else preset
+    try:
+        return name, builtin(name)
+    except InvalidInput as error:
+        problems += error.problems
+        return DEFAULT, builtin(DEFAULT)
+
+
+def _look(said: Mapping[str, str], problems: list[str]) -> dict[str, str]:
+    look = dict[str, str]()
+    for key, allowed in LOOKS.items():
+        value = said.get(key, allowed[0])
+        if value not in allowed:
+            problems.append(_unknown(key, value, allowed))
+        elif value != allowed[0]:
+            look[key] = value
+    token = items.whole(TOKEN, said[TOKEN], problems) if TOKEN in said else None
+    return look if token is None else {**look, TOKEN: str(token)}
+
+
+def _moment(said: Mapping[str, str], config: Config, problems: list[str]) -> tuple[Moment, Kept | None]:
+    draw = items.whole("draw", said.get("draw", "0"), problems) or 0
+    moment, kept = Moment(config, items.stepped(said.get("step", "0"), config, problems), draw), None
+    for key in ("path", "log"):
+        if key not in said:
+            continue
+        try:
+            session = items.unpacked_session(said[key], key)
+        except InvalidInput as error:
+            problems += error.problems
+            continue
+        there = session.timeline.current.moment
+        # The steps are what is packed, and the rest is said in both places.
+        if there.step != moment.step or there.key != Moment(config, there.path, draw).key:
+            problems.append(f"{key}: leads to another moment than the rest of the link says; copy the link anew")
+            continue
+        moment, kept = there, session if key == "log" else None
+    return moment, kept
+
+
+def _unknown(key: str, came: str, allowed: Sequence[str]) -> str:
+    meant = nearest(came, allowed)
+    return f"{key}: got {shown(came)}; " + (f'did you mean "{meant}"?' if meant else f"allowed: {either(allowed)}")
