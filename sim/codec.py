@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sim.errors import InvalidInput
-from sim.sentences import Path, Unreadable, dotted, limited, shown
+from sim.sentences import Path, Unreadable, dotted, either, limited, shown
 
 MAX_BYTES = 256_000
 MAX_DEPTH = 16
@@ -43,6 +43,18 @@ def parse_json(data: str | bytes, origin: str = "preset", most: int = MAX_BYTES)
         ) from None
     if problems := list(_flaws(value, (), origin)):
         raise InvalidInput(limited(problems))
+    return value
+
+
+def parse_object(data: str | bytes, origin: str, keys: Sequence[str], most: int = MAX_BYTES) -> dict[str, Any]:
+    """The object that a JSON text is, as parse_json reads it; `keys` are what a message says that it has.
+
+    Raises:
+        InvalidInput: as parse_json does, and for any other value.
+    """
+    value = parse_json(data, origin, most)
+    if not isinstance(value, dict):
+        raise InvalidInput([f"{origin}: got {shown(value)}, allowed an object with {either(keys, 'and')}"])
     return value
 
 

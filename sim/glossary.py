@@ -3,13 +3,12 @@
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from sim import resources
-from sim.codec import MAX_BYTES, parse_json
+from sim.codec import MAX_BYTES, parse_object
 from sim.config import Settings
-from sim.errors import InvalidInput
-from sim.sentences import shown, translate
+from sim.sentences import shown, validated
 
 FILE = "glossary.json"
 
@@ -57,14 +56,8 @@ def parse_glossary(data: str | bytes, origin: str = FILE) -> Glossary:
     Raises:
         InvalidInput: with a line for each problem: the field, what came, what is allowed, what to do.
     """
-    value = parse_json(data, origin)
-    if not isinstance(value, dict):
-        raise InvalidInput([f"{origin}: got {shown(value)}, allowed an object with schema_version and entries"])
-    try:
-        return Glossary.model_validate(value)
-    except ValidationError as error:
-        lines = translate(error, Glossary.model_json_schema())
-        raise InvalidInput([f"{origin}: {line.removeprefix(': ')}" for line in lines]) from None
+    value = parse_object(data, origin, list(Glossary.model_fields))
+    return validated(Glossary, value, Glossary.model_json_schema(), origin=origin)
 
 
 @cache

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from pydantic import ValidationError
-
 from sim.codec import parse_json
 from sim.config import Config
 from sim.errors import InvalidInput
-from sim.sentences import dotted, either, limited, nearest, node_at, shown, translate
+from sim.sentences import dotted, either, limited, nearest, node_at, shown, validated
 
 #: Other names of settings: the dials' symbols, and words that people type.
 HINTS = {
@@ -52,10 +50,7 @@ def override(config: Config, assignments: Iterable[str]) -> Config:
             _put(values, key.split("."), _value(text))
     if problems:
         raise InvalidInput(limited(problems))
-    try:
-        return Config.model_validate(values)
-    except ValidationError as error:
-        raise InvalidInput(translate(error, _schema())) from None
+    return validated(Config, values, _schema())
 
 
 @cache

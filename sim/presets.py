@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field
 
 from sim import resources
-from sim.codec import MAX_BYTES, MAX_DEPTH, parse_json
+from sim.codec import MAX_BYTES, MAX_DEPTH, parse_object
 from sim.config import SCHEMA_VERSION, Config, Settings
 from sim.errors import InvalidInput
 from sim.override import HINTS, elsewhere, override
-from sim.sentences import either, nearest, shown, translate
+from sim.sentences import nearest, shown, validated
 
 __all__ = [
     "MAX_BYTES",
@@ -26,6 +26,7 @@ __all__ = [
     "names",
     "override",
     "parse_preset",
+    "read_preset",
 ]
 
 _UNSAFE = ("Cc", "Cs", "Zl", "Zp")
@@ -79,14 +80,13 @@ def parse_preset(data: str | bytes, origin: str = "preset") -> Preset:
     Raises:
         InvalidInput: with a line for each problem: the field, what came, what is allowed, what to do.
     """
-    value = parse_json(data, origin)
-    if not isinstance(value, dict):
-        raise InvalidInput([f"{origin}: got {shown(value)}, allowed an object with {either(_keys(), 'and')}"])
+    return read_preset(parse_object(data, origin, list(json_schema()["properties"])))
+
+
+def read_preset(value: dict[str, Any]) -> Preset:
+    """The preset that a JSON object is; InvalidInput as parse_preset raises it."""
     check_version(value, SCHEMA_VERSION)
-    try:
-        return Preset.model_validate(value, by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise InvalidInput(translate(error, json_schema(), _meant)) from None
+    return validated(Preset, value, json_schema(), _meant)
 
 
 def dumps_preset(preset: Preset) -> str:
@@ -167,10 +167,6 @@ def check_version(value: dict[str, Any], now: int) -> None:
         )
     if version < now:
         raise InvalidInput([f"schema_version: got {version}, {this}: there was no such version; correct it"])
-
-
-def _keys() -> list[str]:
-    return list(json_schema()["properties"])
 
 
 def _meant(path: str, keys: Sequence[str]) -> str | None:

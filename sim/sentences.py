@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+
+from sim.errors import InvalidInput
 
 MAX_PROBLEMS = 20
 _MAX_SHOWN = 48
@@ -14,10 +16,33 @@ _MAX_SHOWN = 48
 Path = tuple[str | int, ...]
 Schema = Mapping[str, Any]
 Suggest = Callable[[str, Sequence[str]], str | None]
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Unreadable(str):
     """A number as it was written, which no setting can take."""
+
+
+def validated(
+    model: type[Model], value: Any, schema: Schema, suggest: Suggest | None = None, origin: str = ""
+) -> Model:
+    """A JSON value as a model.
+
+    Args:
+        model: what it has to be; keys go by their names in JSON.
+        value: the value.
+        schema: the model's JSON Schema.
+        suggest: as translate takes it.
+        origin: begins each message, if it is given.
+
+    Raises:
+        InvalidInput: with a line for each problem: the field, what came, what is allowed, what to do.
+    """
+    try:
+        return model.model_validate(value, by_alias=True, by_name=False)
+    except ValidationError as error:
+        lines = translate(error, schema, suggest)
+    raise InvalidInput([f"{origin}: {line}" if origin else line for line in lines])
 
 
 def translate(error: ValidationError, schema: Schema, suggest: Suggest | None = None) -> list[str]:
@@ -103,7 +128,7 @@ def _line(item: Mapping[str, Any], schema: Schema, suggest: Suggest) -> str:
     loc, kind, value = item["loc"], item["type"], item["input"]
     path = dotted(loc)
     if kind == "value_error":
-        return f"{path}: {item['ctx']['error']}"
+        return f"{path}: {item['ctx']['error']}" if path else str(item["ctx"]["error"])
     if kind == "extra_forbidden":
         keys = list(node_at(schema, loc[:-1])["properties"])
         meant = suggest(path, keys)

@@ -5,19 +5,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
-from sim.codec import parse_json
+from sim.codec import parse_object
 from sim.config import MAX_ROLLOUTS, Config, Settings
 from sim.errors import InvalidInput
 from sim.presets import Preset, check_version, printable
-from sim.sentences import either, limited, shown, translate
+from sim.sentences import limited, validated
 from sim.session_rows import Presets, rows, shipped
 from sim.session_rows import followed as followed_by
 from sim.timeline import LABEL, LIMIT, Event, Moment, Path, Timeline
 
 __all__ = [
-    "MAX_BYTES", "MAX_STEPS", "MAX_WORK", "VERSION", "Kept", "Presets", "dumps_session", "json_schema", "parse_session"
+    "MAX_BYTES", "MAX_STEPS", "MAX_WORK", "VERSION", "Kept", "Presets", "dumps_session", "json_schema",
+    "parse_session", "read_session",
 ]  # fmt: skip
 
 #: The version of the format, bytes that a file may have, and steps that all its paths may have together.
@@ -99,7 +100,7 @@ def dumps_session(timeline: Timeline, presets: Presets) -> str:
         InvalidInput: if it is more than a file may hold.
     """
     value = {"schema_version": VERSION, **rows(timeline, presets)}
-    file = _validated(value)
+    file = validated(SessionFile, value, json_schema())
     _bounded(file)
     _affordable(file)
     text = "{\n" + ",\n".join(f"{json.dumps(key)}: {_laid_out(each)}" for key, each in value.items()) + "\n}\n"
@@ -118,12 +119,13 @@ def parse_session(data: str | bytes, origin: str = "session") -> Kept:
     Raises:
         InvalidInput: with a line for each problem: the field, what came, what is allowed, what to do.
     """
-    value = parse_json(data, origin, MAX_BYTES)
-    if not isinstance(value, dict):
-        keys = either(list(json_schema()["properties"]), "and")
-        raise InvalidInput([f"{origin}: got {shown(value)}, allowed an object with {keys}"])
+    return read_session(parse_object(data, origin, list(json_schema()["properties"]), MAX_BYTES))
+
+
+def read_session(value: dict[str, Any]) -> Kept:
+    """The session that a JSON object is; InvalidInput as parse_session raises it."""
     check_version(value, VERSION)
-    file = _validated(value)
+    file = validated(SessionFile, value, json_schema())
     _bounded(file)
     if problems := [*_misplaced_steps(file), *_misplaced_events(file)]:
         raise InvalidInput(limited(problems))
@@ -143,13 +145,6 @@ def _laid_out(value: Any) -> str:
         return json.dumps(value)
     lines = [json.dumps(each, allow_nan=False, ensure_ascii=False) for each in value]
     return "[\n  " + ",\n  ".join(lines) + "\n]" if lines else "[]"
-
-
-def _validated(value: dict[str, Any]) -> SessionFile:
-    try:
-        return SessionFile.model_validate(value, by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise InvalidInput(translate(error, json_schema())) from None
 
 
 def _bounded(file: SessionFile) -> None:

@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field
 
 from sim import resources
-from sim.codec import MAX_BYTES, parse_json
+from sim.codec import MAX_BYTES, parse_object
 from sim.config import Settings
 from sim.errors import InvalidInput
 from sim.override import override
 from sim.presets import Suggestion, Title, builtin
 from sim.presets import names as presets
-from sim.sentences import nearest, shown, translate
+from sim.sentences import nearest, shown, validated
 from sim.timeline import Moment
 
 SCHEMA_VERSION = 1
@@ -69,13 +69,8 @@ def parse_tour(data: str | bytes, origin: str = "tour") -> Tour:
     Raises:
         InvalidInput: with a line for each problem: the field, what came, what is allowed, what to do.
     """
-    value = parse_json(data, origin)
-    if not isinstance(value, dict):
-        raise InvalidInput([f"{origin}: got {shown(value)}, allowed an object with level, title and steps"])
-    try:
-        tour = Tour.model_validate(value, by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise InvalidInput([f"{origin}: {line}" for line in translate(error, json_schema())]) from None
+    value = parse_object(data, origin, list(Tour.model_fields))
+    tour = validated(Tour, value, json_schema(), origin=origin)
     stops(tour)
     return tour
 
