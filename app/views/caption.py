@@ -10,7 +10,8 @@ from app.session import Session
 from app.table import unit
 from sim.frame import PENDING, Frame, Reading, Undetermined
 
-_CSS = f"""
+#: The style sheet of what is shown, beside `theme.BASE`.
+CSS = f"""
 .frame {{
   position: absolute; inset: 0; font-size: {theme.SMALL}; line-height: 1.45; color: var(--muted);
   display: flex; flex-direction: column; justify-content: flex-end;
@@ -63,7 +64,7 @@ class Caption(pn.viewable.Viewer):
         look = session.look.param
         self._pane = pn.pane.HTML(
             pn.bind(html_of, session.param.frame, look.radius, look.selected), css_classes=["caption"],
-            stylesheets=[theme.BASE, _CSS], margin=0, name="caption",
+            stylesheets=[theme.BASE, CSS], margin=0, name="caption",
         )  # fmt: skip
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -20,19 +20,20 @@ _SHAPES = {
     "none": '<path d="M5 14h18" stroke="var(--muted)" stroke-width="4"/>',
 }
 #: The readings by the names that a tour points at, with their glossary entries.
-_KEYS = {
+KEYS = {
     "Update": ("update", "update-ratio"), "KL of the step": ("kl", "kl-step"), "Density": ("density", "density"),
     "Bias": ("bias", "bias"), "Concentration": ("concentration", "concentration"), "Spread": ("spread", "spread"),
     "Mean norm": ("mean_norm", "mean-norm"),
 }  # fmt: skip
 _LIT = "\n".join(
     f":host(.lit-{name}) [data-name={name}] {{ outline: 3px dashed var(--aim); outline-offset: -1px; }}"
-    for name in ("verdict", *(name for name, _ in _KEYS.values()))
+    for name in ("verdict", *(name for name, _ in KEYS.values()))
 )
 # What a tour points at, beside its text where there is little room.
-_POINTED = " ".join(f":host(.lit-{name}) [data-name={name}] {{ display: grid; }}" for name, _ in _KEYS.values())
-_NOTED = " ".join(f":host(.lit-{name}) [data-name={name}] .note {{ display: block; }}" for name, _ in _KEYS.values())
-_CSS = f"""
+_POINTED = " ".join(f":host(.lit-{name}) [data-name={name}] {{ display: grid; }}" for name, _ in KEYS.values())
+_NOTED = " ".join(f":host(.lit-{name}) [data-name={name}] .note {{ display: block; }}" for name, _ in KEYS.values())
+#: The style sheet of what is shown, beside `theme.BASE`.
+CSS = f"""
 .verdict {{ position: relative; display: flex; gap: 12px; align-items: center; padding: 6px 0 12px; }}
 .verdict h2 {{ margin: 0; font-size: {theme.LARGE}; line-height: 1.2; font-weight: 600; }}
 .verdict svg {{ flex: none; }}
@@ -79,7 +80,7 @@ class Gauges(pn.viewable.Viewer):
         super().__init__()
         self._pane = pn.pane.HTML(
             pn.bind(partial(_html, session), session.param.frame, session.param.busy),
-            stylesheets=[theme.BASE, _CSS], margin=0, name="gauges", sizing_mode="stretch_width",
+            stylesheets=[theme.BASE, CSS], margin=0, name="gauges", sizing_mode="stretch_width",
             css_classes=pn.bind(_classes, session.look.param.side, session.look.param.spotlight),
         )  # fmt: skip
 
@@ -146,7 +147,7 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _reading(name: str, word: Word, value: Reading, *notes: str) -> str:
-    key, term = _KEYS[name]
+    key, term = KEYS[name]
     missing = f"<br>{escape(value.reason)}" if isinstance(value, Undetermined) and not value.pending else ""
     return (
         f'<div class="reading" tabindex="0" data-name="{key}"><div class="name">'
