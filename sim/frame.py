@@ -196,6 +196,29 @@ class Frame:
         """Whether nothing is pending."""
         return not any(value is PENDING for _, value in readings(self))
 
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The sites as a table: an array for each field of `Sites`, a row a site; norms that are pending are NaN."""
+        count = len(self.sites.text)
+        columns = {field.name: getattr(self.sites, field.name) for field in fields(Sites)}
+        return {
+            name: np.full(count, np.nan) if column is None else np.array(column) for name, column in columns.items()
+        }
+
+    def __repr__(self) -> str:
+        """The moment and the verdict: the whole is thousands of numbers."""
+        return f"<Frame of {self.when}: {self.verdict.word}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdict, readings and strongest tokens."""
+        from sim.report import frame_html
+
+        return frame_html(self)
+
+    @property
+    def when(self) -> str:
+        """Which batch this is, in words."""
+        return f"seed {self.config.seed}, step {self.step}, draw {self.draw}"
+
     def to_json(self) -> dict[str, Any]:
         """The frame as JSON values: no NaN; what is null has its path in ``reasons``."""
         sites, reasons = _columns(self.sites, self.config)

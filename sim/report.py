@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -47,15 +48,24 @@ _COLUMNS = (
 )
 
 
+_TOKENS = ("longest", "|gradient|", "signal", "share", "student p", "teacher p", "", "after")
+_NO_TOKENS = "no token pulls"
+
+
 def frame_report(frame: Frame, title: str) -> str:
     """The verdict, the readings with their words, and the strongest tokens of a frame."""
-    config = frame.config
-    head = (
-        f"{title}\nseed {config.seed}, step {frame.step}, draw {frame.draw}: "
-        f"{config.source.prompts} x {config.source.group_size} rollouts, {len(frame.sites.text)} tokens"
-    )
     verdict = f"verdict: {frame.verdict.word} ({frame.verdict.rule})"
-    return "\n\n".join([head, verdict, _readings(frame), _tokens(frame)])
+    tokens = _tokens(frame)
+    strongest = table([_TOKENS, *tokens], right=range(1, 6)) if tokens else _NO_TOKENS
+    return "\n\n".join([f"{title}\n{_head(frame)}", verdict, table(_readings(frame), right=[1]), strongest])
+
+
+def frame_html(frame: Frame) -> str:
+    """The same without a title as HTML, every word of it escaped, in the colours and letters of what it stands in."""
+    verdict = f"<b>{escape(frame.verdict.word)}</b> ({escape(frame.verdict.rule)})"
+    tokens = _tokens(frame)
+    strongest = _html_table(tokens, range(1, 6), _TOKENS) if tokens else f"<p>{_NO_TOKENS}</p>"
+    return f"<div><p>{verdict}<br>{escape(_head(frame))}</p>{_html_table(_readings(frame), [1])}{strongest}</div>"
 
 
 def number(value: Reading | None) -> str:
@@ -101,7 +111,13 @@ def _record_line(values: Sequence[str], verdict: str) -> str:
     return "".join(cells) + f"  {verdict}".rstrip()
 
 
-def _readings(frame: Frame) -> str:
+def _head(frame: Frame) -> str:
+    source, count = frame.config.source, len(frame.sites.text)
+    return f"{frame.when}: {source.prompts} x {source.group_size} rollouts, {count} tokens"
+
+
+def _readings(frame: Frame) -> list[tuple[str, str, str]]:
+    """A row a reading: its name, its number, and its word or why there is no number."""
     found, named = dict(readings(frame)), words(frame)
     rows = []
     for label, path, key in _ROWS:
@@ -110,19 +126,17 @@ def _readings(frame: Frame) -> str:
             rows.append((label, "-", value.reason))
         else:
             rows.append((label, number(value), word.word if word else ""))
-    return table(rows, right=[1])
+    return rows
 
 
-def _tokens(frame: Frame) -> str:
+def _tokens(frame: Frame) -> list[tuple[str, ...]]:
+    """A row for each of the strongest tokens, longest first."""
     sites = frame.sites
     strength = np.hypot(sites.x, sites.y) if sites.norm is None else sites.norm
     order = np.argsort(-strength, kind="stable")[:STRONGEST]
     order = order[strength[order] > 0]
-    if not len(order):
-        return "no token pulls"
-    head = ("longest", "|gradient|", "signal", "share", "student p", "teacher p", "", "after")
     columns = (sites.norm, sites.signal, sites.share, sites.student_p, sites.teacher_p)
-    rows = [
+    return [
         (
             sites.text[i] if sites.raised[i] in ("", sites.text[i]) else f"{sites.text[i]} -> {sites.raised[i]}",
             *(number(None if column is None else float(column[i])) for column in columns),
@@ -131,7 +145,20 @@ def _tokens(frame: Frame) -> str:
         )
         for i in order.tolist()
     ]
-    return table([head, *rows], right=range(1, 6))
+
+
+def _html_table(rows: Iterable[Sequence[str]], right: Iterable[int], head: Sequence[str] = ()) -> str:
+    """Rows as a table, the columns in `right` aligned right; a cell's blanks at its beginning set it in."""
+    right = set(right)
+
+    def cell(tag: str, i: int, text: str) -> str:
+        inset = len(text) - len(text.lstrip(" "))
+        style = f"text-align: {'right' if i in right else 'left'}" + f"; padding-left: {inset}em" * bool(inset)
+        return f'<{tag} style="{style}">{escape(text.strip())}</{tag}>'
+
+    lines = [[cell("th", i, text) for i, text in enumerate(head)]] if head else []
+    lines += [[cell("td", i, text) for i, text in enumerate(row)] for row in rows]
+    return "<table>" + "".join(f"<tr>{''.join(line)}</tr>" for line in lines) + "</table>"
 
 
 def _tail(prefix: str) -> str:
