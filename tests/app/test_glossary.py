@@ -78,8 +78,8 @@ def test_every_word_of_the_page_has_an_entry(term: str) -> None:
 
 def test_a_reading_opens_an_entry_that_there_is() -> None:
     keys = {entry.key for entry in glossary().entries}
-    assert {term for _, term in gauges._KEYS.values()} <= keys
-    assert {name for name, _ in gauges._KEYS.values()} == set(POINTED) - {"verdict", "picture"}
+    assert {term for _, term in gauges.KEYS.values()} <= keys
+    assert {name for name, _ in gauges.KEYS.values()} == set(POINTED) - {"verdict", "picture"}
 
 
 def test_a_definition_is_a_sentence_or_two_that_a_person_reads() -> None:
