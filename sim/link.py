@@ -3,7 +3,7 @@
 ``preset=NAME&view=1;clip.on=true;step=2;draw=3;theme=dark`` is a shipped preset's name and, in one parameter that
 begins with its version, what differs from it: settings by dotted key, the number of steps taken and the batch, the
 looks, and packed what has no short form: ``path``, steps that were not all alike; ``own``, a preset that does not ship;
-``log``, the session.
+``log``, the session, which has both of these too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,20 +11,21 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qs, quote
 
 from sim import link_items as items
-from sim.config import Config
 from sim.errors import InvalidInput
 from sim.link_items import DEFAULT
+from sim.override import canonical, settings
 from sim.presets import Preset, builtin
-from sim.sentences import either, limited, nearest, shown
+from sim.sentences import dotted, either, limited, nearest, shown
 from sim.session_file import Kept
 from sim.session_rows import shipped
 from sim.timeline import Moment, Path
 
-#: The version of the parameter, characters that a query may have where all browsers, mail and chats take it whole, and
-#: characters of one that is read at all.
+#: The version of the parameter, characters that a query may have where all browsers, mail and chats take it whole,
+#: characters of one that is read at all, and values that one may have.
 VERSION = 1
 MAX_QUERY = 1900
 MAX_READ = 100_000
+MAX_VALUES = 100
 #: Ways to look, beside the token that is picked out: what each may be, what goes without saying first.
 LOOKS: Mapping[str, tuple[str, ...]] = {
     "theme": ("light", "dark", "projector"),
@@ -32,6 +33,8 @@ LOOKS: Mapping[str, tuple[str, ...]] = {
     "side": ("readings", "tokens", "tour"),
 }
 TOKEN = "token"
+#: The parameters of an address that a link is; `theme` is from before there were versions.
+PARAMETERS = ("preset", "view", "theme")
 
 _KEYS = ("step", "draw", "path", "own", "log", TOKEN, *LOOKS)
 
@@ -50,22 +53,22 @@ class Link:
         """The link without its host, percent-encoded; the same each time.
 
         Raises:
-            InvalidInput: if the session is more than a file may hold.
+            InvalidInput: if the session or the steps are more than a link may hold.
         """
         named = self.name is not None and shipped(self.name) == self.preset
-        alike = self.moment.path == Path().then(self.moment.config, 0, self.moment.step)
+        path = self.moment.path
+        alike = path == Path().then(self.moment.config, 0, path.length)
         said = {key: items.written(value) for key, value in items.differing(self.moment.config, self.preset.config)}
-        if self.moment.step:
-            said["step"] = str(self.moment.step)
+        if path.length:
+            said["step"] = str(path.length)
         if self.moment.draw:
             said["draw"] = str(self.moment.draw)
         said |= {key: self.look[key] for key in (*LOOKS, TOKEN) if key in self.look}
-        if not named:
-            said["own"] = items.packed_preset(self.preset)
-        if not alike and self.kept is None:
-            said["path"] = items.packed_path(self.moment)
         if self.kept is not None:
             said["log"] = items.packed_log(self.kept)
+        else:
+            said |= {} if named else {"own": items.packed_preset(self.preset)}
+            said |= {} if alike else {"path": items.packed_path(path)}
         view = ";".join([str(VERSION), *(f"{key}={value}" for key, value in said.items())])
         parts = [f"preset={self.name}"] * named + [f"view={quote(view, safe=';=')}"] * bool(said)
         return "&".join(parts)
@@ -91,30 +94,47 @@ def parse_link(text: str) -> tuple[Link, list[str]]:
         return _none("over 100 parameters, allowed are preset and view")
     if not {"preset", "view"} & found.keys():
         return _none(f"got {shown(text)}, allowed is an address with preset=, view= or both")
-    return read_link(*(found[key][-1] if key in found else None for key in ("preset", "view", "theme")))
+    return read_link(found)
 
 
-def read_link(preset: str | None = None, view: str | None = None, theme: str | None = None) -> tuple[Link, list[str]]:
+def read_link(parameters: Mapping[str, Sequence[str]]) -> tuple[Link, list[str]]:
     """The link of an address that gives its parameters these values, and what is wrong with it, a line a value.
 
-    Args:
-        preset: a shipped preset's name.
-        view: the versioned parameter.
-        theme: the theme of an address from before there were versions; `view` goes first.
+    Of what is given twice the last counts; a theme in `view` goes before one beside it. Other parameters are passed
+    over.
     """
-    problems = list[str]()
-    said = _said(view, problems) if view is not None else {}
-    if theme is not None:
-        said.setdefault("theme", theme)
-    name, opened = _opened(preset, said, problems)
+    given = {key: parameters[key] for key in PARAMETERS if parameters.get(key)}
+    problems = [
+        f"{key}: given {len(values)} times, allowed once; the last is kept"
+        for key, values in given.items()
+        if len(values) > 1
+    ]
+    said = _said(given["view"][-1], problems) if "view" in given else {}
+    if "theme" in given:
+        said.setdefault("theme", given["theme"][-1])
+    log, path = (_unpacked(key, said, problems) for key in ("log", "path"))
+    name, opened = _opened(given["preset"][-1] if "preset" in given else None, said, log, problems)
     config = items.assigned(opened.config, {key: each for key, each in said.items() if key not in _KEYS}, problems)
     look = _look(said, problems)
-    moment, kept = _moment(said, config, problems)
-    return Link(opened, name, moment, look, kept), limited(problems)
+    draw, step = (items.whole(key, said.get(key, "0"), problems) or 0 for key in ("draw", "step"))
+    if log is not None:
+        there, grown = log.timeline.current.moment, items.grown(log)
+        here = Moment(config, there.path, draw)
+        # The log says all of it again, also what was refused.
+        if problems or (grown[1], there.step, there.key) == (opened, step, here.key):
+            name, opened = grown
+            return Link(opened, name, there, look, log), limited(problems)
+        problems.append("log: leads to another moment than the rest of the link, which is kept; copy the link anew")
+    steps = None if path is None else path.timeline.current.moment.path
+    if steps is not None and steps.length != step:
+        problems.append(f"path: has {steps.length} steps and the link {step}, which is kept; copy the link anew")
+        steps = None
+    steps = items.stepped(step, config, problems) if steps is None else steps
+    return Link(opened, name, Moment(config, steps, draw), look), limited(problems)
 
 
 def _none(why: str) -> tuple[Link, list[str]]:
-    return read_link()[0], [f"the link: {why}; copy it anew"]
+    return read_link({})[0], [f"the link: {why}; copy it anew"]
 
 
 def _said(view: str, problems: list[str]) -> dict[str, str]:
@@ -128,19 +148,33 @@ def _said(view: str, problems: list[str]) -> dict[str, str]:
         older = "there was no such version; correct it"
         number = int(version[:9])
         problems.append(f"view: got version {number}, allowed {VERSION}: {newer if number > VERSION else older}")
-    said = dict[str, str]()
-    for each in filter(None, rest):
+    said, rest = dict[str, str](), [each for each in rest if each]
+    if len(rest) > MAX_VALUES:
+        problems.append(f"view: got {len(rest)} values, allowed {MAX_VALUES}; the first {MAX_VALUES} are kept")
+    for each in rest[:MAX_VALUES]:
         key, equals, value = each.partition("=")
+        key = canonical(key)
         if not equals:
             problems.append(f"view: got {shown(each)}, allowed is key=value, such as clip.on=true; correct it")
         elif key in said:
-            problems.append(f"{key}: given twice, allowed once; the first is kept")
+            name = key if key in settings() else dotted((key,))
+            problems.append(f"{name}: given twice, allowed once; the first is kept")
         else:
             said[key] = value
     return said
 
 
-def _opened(preset: str | None, said: Mapping[str, str], problems: list[str]) -> tuple[str | None, Preset]:
+def _unpacked(key: str, said: Mapping[str, str], problems: list[str]) -> Kept | None:
+    try:
+        return items.unpacked_session(said[key], key) if key in said else None
+    except InvalidInput as error:
+        problems += error.problems
+        return None
+
+
+def _opened(
+    preset: str | None, said: Mapping[str, str], log: Kept | None, problems: list[str]
+) -> tuple[str | None, Preset]:
     if "own" in said and preset is None:
         try:
             return None, items.unpacked_preset(said["own"])
@@ -148,6 +182,8 @@ def _opened(preset: str | None, said: Mapping[str, str], problems: list[str]) ->
             problems += error.problems
     elif "own" in said:
         problems.append("own: a preset of its own beside the name of one, allowed is either; the name is kept")
+    elif preset is None and log is not None:
+        return items.grown(log)
     name = DEFAULT if preset is None else preset
     try:
         return name, builtin(name)
@@ -166,26 +202,6 @@ def _look(said: Mapping[str, str], problems: list[str]) -> dict[str, str]:
             look[key] = value
     token = items.whole(TOKEN, said[TOKEN], problems) if TOKEN in said else None
     return look if token is None else {**look, TOKEN: str(token)}
-
-
-def _moment(said: Mapping[str, str], config: Config, problems: list[str]) -> tuple[Moment, Kept | None]:
-    draw = items.whole("draw", said.get("draw", "0"), problems) or 0
-    moment, kept = Moment(config, items.stepped(said.get("step", "0"), config, problems), draw), None
-    for key in ("path", "log"):
-        if key not in said:
-            continue
-        try:
-            session = items.unpacked_session(said[key], key)
-        except InvalidInput as error:
-            problems += error.problems
-            continue
-        there = session.timeline.current.moment
-        # The steps are what is packed, and the rest is said in both places.
-        if there.step != moment.step or there.key != Moment(config, there.path, draw).key:
-            problems.append(f"{key}: leads to another moment than the rest of the link says; copy the link anew")
-            continue
-        moment, kept = there, session if key == "log" else None
-    return moment, kept
 
 
 def _unknown(key: str, came: str, allowed: Sequence[str]) -> str:

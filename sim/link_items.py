@@ -10,13 +10,14 @@ from sim.override import override, settings
 from sim.packed import pack, unpack
 from sim.presets import MAX_BYTES, Preset, dumps_preset, parse_preset
 from sim.sentences import shown
-from sim.session_file import MAX_BYTES as MAX_SESSION
 from sim.session_file import MAX_STEPS, MAX_WORK, VERSION, Kept, dumps_session, parse_session
 from sim.session_rows import rows, shipped
 from sim.timeline import Event, Moment, Path, Timeline
 
 #: The largest number of a batch or a token that a link may have; a session's file has the same.
 LARGEST = 1_000_000_000
+#: Bytes that a session in a link may have unpacked: who opens one waits while it is read.
+MAX_SESSION = 200_000
 #: The preset of an address that names none.
 DEFAULT = "opsd-collapse"
 
@@ -69,12 +70,12 @@ def whole(key: str, text: str, problems: list[str]) -> int | None:
     return None
 
 
-def stepped(text: str, config: Config, problems: list[str]) -> Path:
-    """So many steps from the checkpoint, each under these settings and from batch 0."""
-    steps = whole("step", text, problems) or 0
+def stepped(steps: int, config: Config, problems: list[str]) -> Path:
+    """So many steps from the checkpoint, each under these settings and from batch 0; none if they are too many."""
     most = min(MAX_STEPS, MAX_WORK // config.source.rollouts)
     if steps > most:
-        problems.append(f"step: got {steps}, allowed at most {most} with {config.source.rollouts} answers a batch")
+        answers = config.source.rollouts
+        problems.append(f"step: got {steps}, allowed at most {most} with {answers} answers a batch; correct it")
         return Path()
     return Path().then(config, 0, steps)
 
@@ -89,18 +90,31 @@ def unpacked_preset(text: str) -> Preset:
     return parse_preset(unpack(text, "own", MAX_BYTES), "own")
 
 
-def packed_path(moment: Moment) -> str:
-    """The steps that led to a moment, as a session of one event."""
+def packed_path(path: Path) -> str:
+    """Steps that were taken, as a session of one event after them."""
+    moment = Moment(path.config or Config(), path)
     timeline = Timeline.restored([Event(0, "preset", "steps", moment, None, 0)], 1, ())
-    return packed_log(Kept(timeline, {0: (DEFAULT, shipped(DEFAULT))}))
+    return _packed(Kept(timeline, {0: (DEFAULT, shipped(DEFAULT))}), "path")
 
 
 def packed_log(kept: Kept) -> str:
-    """A session, its settings without what they have by default; InvalidInput if it is more than a file may hold."""
+    """A session, its settings without what they have by default; InvalidInput if it is more than a link may hold."""
+    return _packed(kept, "log")
+
+
+def grown(kept: Kept) -> tuple[str | None, Preset]:
+    """The preset that the newest event of a session grew out of, after its name."""
+    timeline = kept.timeline
+    return kept.presets[timeline.root(timeline.current).index]
+
+
+def _packed(kept: Kept, origin: str) -> str:
     dumps_session(kept.timeline, kept.presets)
     value, default = rows(kept.timeline, kept.presets), Config().model_dump(mode="json")
     short = [_without(each, default) for each in value["settings"]]
-    return pack({"schema_version": VERSION, **value, "settings": short})
+    packed = pack({"schema_version": VERSION, **value, "settings": short})
+    unpack(packed, origin, MAX_SESSION)
+    return packed
 
 
 def unpacked_session(text: str, origin: str) -> Kept:

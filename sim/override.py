@@ -38,7 +38,7 @@ def override(config: Config, assignments: Iterable[str]) -> Config:
     problems, seen = [], set[str]()
     for assignment in assignments:
         given, equals, text = assignment.partition("=")
-        key = HINTS[given] if given in ("alpha", "lambda") else given
+        key = canonical(given)
         if not equals:
             problems.append(f"{shown(assignment)}: allowed is key=value, such as clip.on=true")
         elif key not in settings():
@@ -51,6 +51,11 @@ def override(config: Config, assignments: Iterable[str]) -> Config:
     if problems:
         raise InvalidInput(limited(problems))
     return validated(Config, values, _schema())
+
+
+def canonical(key: str) -> str:
+    """The dotted key that is meant: the dials' symbols stand for theirs."""
+    return HINTS[key] if key in ("alpha", "lambda") else key
 
 
 @cache

@@ -39,5 +39,6 @@ def record(link: Link) -> dict[str, Any]:
 
 
 def dumps_record(link: Link) -> str:
-    """The record as one line of ASCII, which no kind of file has to escape for its letters; the same each time."""
-    return json.dumps(record(link), allow_nan=False)
+    """The record as one line of ASCII with none of the signs that markup begins with; the same each time."""
+    text = json.dumps(record(link), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
