@@ -132,6 +132,11 @@ class Session(Showing):
         """The session as text that `restore` takes, once it was parsed; InvalidInput if it is too long for a file."""
         return dumps_session(self.timeline, self._presets)
 
+    def so_far(self) -> Kept:
+        """The session as a value of its own, which nothing that is done later changes."""
+        line = self.timeline
+        return Kept(Timeline.restored(line.events, line.branches, line.followed), dict(self._presets))
+
     def restore(self, kept: Kept) -> None:
         """Take a session up where it was left; what the process still has of its frames, the log says at once."""
         self.timeline, self._presets, self._outcomes = kept.timeline, dict(kept.presets), {}
