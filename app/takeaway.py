@@ -1,0 +1,209 @@
+"""What may be taken away of what is on show: the kinds of file, what each is asked for by, and how each is made."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from app import film, still
+from app.lesson.export import export_lesson
+from app.lesson.recording import Along
+from app.session import Session
+from sim.columns import column_kinds, columns_file
+from sim.errors import Cancelled, InvalidInput
+from sim.frame import Frame
+from sim.link import LOOKS, MAX_QUERY, TOKEN, Link, fits
+from sim.presets import Preset, dumps_preset
+from sim.sentences import either, shown
+from sim.session_file import Kept, dumps_session
+from sim.timeline import Moment
+
+FILES, PICTURES, DATA, MOVING, LESSONS = "files", "picture", "data", "moving", "lesson"
+DRAWS, STEPS = "draws", "steps"
+#: Frames of what moves, at least and at most: a GIF holds all of them in memory until it is made.
+FEWEST, LONGEST = 2, 60
+#: Bytes of a file that is handed to a browser, at most.
+MOST = 32_000_000
+#: Characters of a file's name that tell the preset.
+_NAME = 60
+
+Measure = Callable[[Moment], Frame]
+Progress = Callable[[int, int], None]
+Stopped = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: the section of the dialog that it stands in, what it is called there, how names end, its type."""
+
+    section: str
+    label: str
+    suffix: str
+    mime: str
+
+    @property
+    def long(self) -> bool:
+        """Whether it takes minutes, for it needs frames that nobody has computed yet."""
+        return self.section in (MOVING, LESSONS)
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType({
+    "preset": Kind(FILES, "Preset", "json", "application/json"),
+    "session": Kind(FILES, "Session", "json", "application/json"),
+    "png": Kind(PICTURES, "PNG", "png", "image/png"),
+    "svg": Kind(PICTURES, "SVG", "svg", "image/svg+xml"),
+    "pdf": Kind(PICTURES, "PDF", "pdf", "application/pdf"),
+    "csv": Kind(DATA, "CSV", "csv", "text/csv"),
+    "json": Kind(DATA, "JSON", "json", "application/json"),
+    "parquet": Kind(DATA, "Parquet", "parquet", "application/vnd.apache.parquet"),
+    "gif": Kind(MOVING, "GIF", "gif", "image/gif"),
+    "mp4": Kind(MOVING, "MP4", "mp4", "video/mp4"),
+    "webm": Kind(MOVING, "WebM", "webm", "video/webm"),
+    "lesson": Kind(LESSONS, "Lesson", "html", "text/html"),
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Order:
+    """A file that somebody asks for: a picture at a scale, or so many frames along draws or steps."""
+
+    kind: str
+    scale: int = 1
+    frames: int = 0
+    along: str = DRAWS
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is on show at one moment of a visit; nothing that is done later changes it.
+
+    `link` is without the log, which `kept` has; `preset` has the settings of the moment; `trail` is the picture's.
+    """
+
+    link: Link
+    preset: Preset
+    kept: Kept
+    trail: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, session: Session) -> "Shown":
+        """What a session has on show."""
+        look, moment = session.look, session.timeline.current.moment
+        said = {"theme": look.theme, "scale": look.radius, "side": look.side}
+        different = {key: value for key, value in said.items() if value != LOOKS[key][0]}
+        if look.selected is not None:
+            different[TOKEN] = str(look.selected)
+        link = Link(session.preset, session.preset_name, moment, different)
+        return cls(link, session.current_preset(), session.so_far(), tuple(session.trail()))
+
+    def query(self, log: bool) -> str:
+        """The link's query, with the log or without; "" is that of the page as it opens by itself.
+
+        Raises:
+            InvalidInput: if it is too long to be passed on.
+        """
+        query = replace(self.link, kept=self.kept if log else None).query()
+        if not fits(query):
+            what = "the log does" if log else "the steps and settings on show do"
+            raise InvalidInput(
+                [f"{what} not fit into a link ({len(query):,} characters, at most {MAX_QUERY:,} are safe)"]
+            )
+        return query
+
+    def filename(self, order: Order) -> str:
+        """What a file is called: preset, seed, step and draw, in characters that every file system takes."""
+        kind, moment = KINDS[order.kind], self.link.moment
+        called = self.link.name or re.sub(r"[^a-z0-9]+", "-", self.preset.title.lower()).strip("-")[:_NAME] or "preset"
+        if self.link.name is not None and self.preset != self.link.preset:
+            called += "-changed"
+        if order.kind == "preset":
+            return f"{called}.{kind.suffix}"
+        more = f"-{order.frames}-{order.along}" if kind.long else "-session" if order.kind == "session" else ""
+        more += f"-{order.scale}x" if order.kind == "png" and order.scale > 1 else ""
+        return f"{called}-seed{moment.config.seed}-step{moment.step}-draw{moment.draw}{more}.{kind.suffix}"
+
+
+def missing() -> dict[str, str]:
+    """Why this machine cannot make a kind of file, and what to install; only kinds that it cannot make."""
+    return {kind: why for kind, why in {**column_kinds(), **film.film_kinds()}.items() if why}
+
+
+def checked(kind: str, scale: int | None, frames: int | None, along: str | None) -> Order:
+    """An order as it came from a browser.
+
+    Raises:
+        InvalidInput: with a line for each thing that is not allowed.
+    """
+    if kind not in KINDS:
+        raise InvalidInput([f"kind: got {shown(kind)}, allowed {either(list(KINDS))}; choose one"])
+    if why := missing().get(kind):
+        raise InvalidInput([f"kind: {why}"])
+    order, problems = Order(kind), []
+    if kind == "png":
+        if scale not in still.SCALES:
+            problems.append(
+                f"scale: got {shown(scale)}, allowed {either([str(each) for each in still.SCALES])}; choose one"
+            )
+        order = replace(order, scale=scale or 1)
+    if KINDS[kind].long:
+        if frames is None or not FEWEST <= frames <= LONGEST:
+            problems.append(
+                f"frames: got {shown(frames)}, allowed a whole number, {FEWEST} to {LONGEST}; ask for as many"
+            )
+        if along not in (DRAWS, STEPS):
+            problems.append(f"frames along: got {shown(along)}, allowed {DRAWS} or {STEPS}; choose one")
+        order = replace(order, frames=frames or 0, along=STEPS if along == STEPS else DRAWS)
+    if problems:
+        raise InvalidInput(problems)
+    return order
+
+
+def made(order: Order, what: Shown, measure: Measure, progress: Progress, cancelled: Stopped) -> bytes:
+    """The bytes of the file that was ordered; slow, and not for the event loop.
+
+    Args:
+        order: what is asked for.
+        what: what it is made of.
+        measure: gives the complete frame of a moment.
+        progress: told how many frames are done, and of how many.
+        cancelled: asked before each frame.
+
+    Raises:
+        Cancelled: if `cancelled` says so.
+        GradcloudError: if it cannot be made.
+    """
+    link, kind = what.link, order.kind
+    section = KINDS[kind].section
+    if kind == "preset":
+        data = dumps_preset(what.preset).encode()
+    elif kind == "session":
+        data = dumps_session(what.kept.timeline, what.kept.presets).encode()
+    elif section == PICTURES:
+        data = still.still(measure(link.moment), link, kind, order.scale, trail=what.trail)
+    elif section == DATA:
+        data = columns_file(measure(link.moment), link, kind)
+    elif section == MOVING:
+        data = _moving(order, link, measure, progress, cancelled)
+    else:
+        data = export_lesson(link, order.frames, measure, progress, cancelled, _along(order)).encode()
+    if len(data) > MOST:
+        raise InvalidInput([f"the file: {len(data):,} bytes, allowed at most {MOST:,}; ask for fewer frames"])
+    return data
+
+
+def _along(order: Order) -> Along:
+    return "steps" if order.along == STEPS else "draws"
+
+
+def _moving(order: Order, link: Link, measure: Measure, progress: Progress, cancelled: Stopped) -> bytes:
+    """The film of a moment and those that follow it: first all are measured, then all are drawn in one scale."""
+    frames, moment, total = list[Frame](), link.moment, 2 * order.frames
+    while len(frames) < order.frames:
+        if cancelled():
+            raise Cancelled(f"the film: stopped after {len(frames)} of {order.frames} frames")
+        frames.append(measure(moment))
+        progress(len(frames), total)
+        moment = moment.next_step() if order.along == STEPS else moment.next_draw()
+    return film.film(
+        frames, link, order.kind, progress=lambda done, _: progress(order.frames + done, total), cancelled=cancelled
+    )
