@@ -6,7 +6,7 @@ from typing import Any
 
 import panel as pn
 
-from app import compare, theme
+from app import compare, embed, framed, theme, unopened
 from app.frames import Frames
 from app.linked import Comparison
 from app.look import Look
@@ -14,14 +14,17 @@ from app.palette import THEMES
 from app.parts import parts
 from app.runners import Runners
 from app.session import DEFAULT, Session
+from app.share import Share
 from app.target import Targets
 from app.views.claims import Claims
 from app.views.compare import Compare
+from app.views.embedded import Embedded, dressed
 from app.views.glossary import Glossary
 from app.views.keeper import Keeper
 from app.views.keys import Keys, of_session
-from app.views.landmarks import Landmarks
+from app.views.landmarks import SKIPS, Landmarks
 from app.views.menu import Menu
+from app.views.share import ShareDialog
 from sim.errors import InvalidInput
 from sim.presets import Preset, builtin
 from sim.sentences import either, limited, nearest, shown
@@ -43,6 +46,12 @@ def runners() -> Runners:
 
 
 @cache
+def quick() -> Runners:
+    """The process's thread for files that are made in a moment, which wait for no run."""
+    return Runners(frames(), threads=1)
+
+
+@cache
 def targets() -> Targets:
     """The process's implicit targets."""
     return Targets(frames())
@@ -56,10 +65,12 @@ def warm() -> None:
 def dashboard() -> pn.viewable.Viewable:
     """The page of the visitor who is being served."""
     document: Any = pn.state.curdoc
-    document.template = theme.HEAD
+    document.template = unopened.TEMPLATE
+    frame, wrong = embed.asked(pn.state.session_args)
     # In the markup itself, so that no other theme is seen before the page has come to life.
-    document.template_variables["html_attrs"] = f'data-theme="{theme_asked() or "light"}"'
+    document.template_variables["html_attrs"] = f'data-theme="{theme_asked() or "light"}" {frame.attributes()}'
     name, preset, problems = asked()
+    problems = limited([*problems, *(f"the address: {each}" for each in wrong)])
     if page_asked() == "claims":
         return Claims(problems, f"theme={theme_asked()}" if theme_asked() else "").__panel__()
     if page_asked() == "compare":
@@ -69,13 +80,21 @@ def dashboard() -> pn.viewable.Viewable:
     session.begin()
     shown = parts(session, document, runners(), targets())
     keeper = Keeper(session, session, document)
+    share = Share(session, runners(), quick(), frames(), document)
+    places = {"menu": Menu(session, css_classes=["menu"]), **shown.shown}
+    if frame.on:
+        places = {name: places[name] for name in framed.PLACES if name not in frame.hidden}
+        document.template_variables[unopened.STYLE] = framed.variables(places)
     page = pn.Column(
-        Landmarks(), keeper, Keys(session, of_session(session)), Menu(session, css_classes=["menu"]),
-        *shown.shown.values(), Glossary(),
-        stylesheets=[theme.LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
+        Landmarks(skips=[list(each) for each in SKIPS if each[0] in places]), keeper,
+        Keys(session, of_session(session)), *places.values(), Glossary(), ShareDialog(share), *[Embedded()] * frame.on,
+        stylesheets=[theme.LAYOUT, *[framed.LAYOUT] * frame.on], margin=0, sizing_mode="stretch_width", name="page",
     )  # fmt: skip
+    if frame.on:
+        dressed(page, frame.hidden)
     pn.state.on_session_destroyed(lambda _: shown.close())
     pn.state.on_session_destroyed(lambda _: keeper.close())
+    pn.state.on_session_destroyed(lambda _: share.close())
     return page
 
 
@@ -126,5 +145,5 @@ def _unknown(what: str, came: str, allowed: Sequence[str]) -> str:
     return f"unknown {what} {shown(came)}; " + (f'did you mean "{meant}"?' if meant else f"allowed: {either(allowed)}")
 
 
-_KEYS = ("preset", "page", "theme", "with")
+_KEYS = ("preset", "page", "theme", "with", "embed", "hide")
 _PAGES = ("claims", "compare")

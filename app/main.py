@@ -4,9 +4,11 @@ import panel as pn
 
 from app import theme
 from app.dashboard import dashboard
+from app.visitors import let_in
 
 # Bokeh's own way to reconnect fetches the document again and drops its arrays, and after a while the server has
 # forgotten it: app/views/keeper.js comes back by a reload instead.
 # Panel reads ?theme=dark as well, and would lay a theme of its own over the page's.
 pn.extension(raw_css=[theme.PAGE], reconnect=False, respect_explicit_sizing=True, theme="default")
-dashboard().servable(title="gradcloud")
+if let_in(pn.state.curdoc, pn.state):
+    dashboard().servable(title="gradcloud")

@@ -7,29 +7,37 @@ from app.palette import LIGHT, THEMES
 SMALL, BODY, LARGE = "var(--small)", "var(--body)", "var(--large)"
 FONT = "Inter, Helvetica Neue, Segoe UI, Liberation Sans, Roboto, Arial, sans-serif"
 
-#: For the page itself: the body, and variables that every shadow root inherits. Panel's design takes its colours from
-#: variables of its own.
-PAGE = f"""
-:root {{
+
+def variables(root: str, themed: str) -> str:
+    """The variables that every shadow root inherits, as a style sheet; Panel's design takes its colours from some.
+
+    Args:
+        root: the selector of what has them.
+        themed: that of the same in a theme, with ``{}`` for the theme's name.
+    """
+    themes = " ".join(
+        f"{themed.format(name)} {{ {palette.css()} color-scheme: {'dark' if name == 'dark' else 'light'}; }}"
+        for name, palette in THEMES.items()
+    )
+    return f"""
+{root} {{
   {LIGHT.css()} color-scheme: light;
   --small: calc(clamp(11.5px, 0.72vw, 15px) * var(--type)); --body: calc(clamp(13px, 0.82vw, 17px) * var(--type));
   --large: calc(clamp(20px, 1.3vw, 28px) * var(--type));
   --design-background-color: var(--paper); --design-background-text-color: var(--ink);
   --design-surface-color: var(--field); --design-surface-text-color: var(--ink);
 }}
-{
-    " ".join(
-        f":root[data-theme={name}] {{ {palette.css()} color-scheme: {'dark' if name == 'dark' else 'light'}; }}"
-        for name, palette in THEMES.items()
-    )
-}
+{themes}
+"""
+
+
+#: For the page itself: the variables, and the body.
+PAGE = f"""
+{variables(":root", ":root[data-theme={}]")}
 {grid.VARIABLES}
 html, body {{ margin: 0; padding: 0; background: var(--paper); color: var(--ink); }}
 body {{ font: {BODY}/1.4 {FONT}; overflow-x: hidden; }}
 """
-
-#: The page's template. Without a viewport, a telephone lays the page out 980 pixels wide and shrinks it.
-HEAD = '{% block postamble %}<meta name="viewport" content="width=device-width, initial-scale=1">{% endblock %}'
 
 #: For every component: it lives in a shadow root, which inherits variables and nothing else.
 BASE = f"""

@@ -104,7 +104,8 @@ export function render({model}) {
   document.addEventListener("click", clicked)
   window.addEventListener("gradcloud-glossary", told)
   window.addEventListener("hashchange", addressed)
-  model.on("after_render", addressed)
+  // A dialog takes the focus, which in a frame is the other page's.
+  if (document.documentElement.dataset.embed === undefined) model.on("after_render", addressed)
   model.on("remove", () => {
     document.removeEventListener("click", clicked)
     window.removeEventListener("gradcloud-glossary", told)

@@ -42,6 +42,10 @@ function seen() {
     else document.addEventListener("visibilitychange", () => resolve(seen()), {once: true})
   })
 }
+// A frame says by `data-unseen` that it is not in sight, though its tab is.
+function unseen() {
+  return document.hidden || document.documentElement.dataset.unseen !== undefined
+}
 // A file that the server has at hand: asking for the page would make a session each time.
 function probe() {
   const scripts = [...document.querySelectorAll("script[src]")].map((script) => script.src)
@@ -54,7 +58,10 @@ async function comeBack() {
     await sleep(wait * (0.75 + Math.random() / 2))
     await seen()
     try {
-      if ((await fetch(asked, {method: "HEAD", cache: "no-store"})).ok) break
+      // To a frame without an origin, every server is another's, which does not say what it answers.
+      const mode = self.origin === "null" ? "no-cors" : "cors"
+      const answer = await fetch(asked, {method: "HEAD", cache: "no-store", mode})
+      if (answer.ok || answer.type === "opaque") break
     } catch { /* not yet */ }
   }
   location.reload()
@@ -103,17 +110,19 @@ export function render({model}) {
   }
   model.document.on_event("connection_lost", lose)
 
-  const look = () => { if (!lost) model.send_msg({hidden: document.hidden}) }
+  const look = () => { if (!lost) model.send_msg({hidden: unseen()}) }
   const resume = (event) => { if (event.persisted) location.reload() }
   document.addEventListener("visibilitychange", look)
+  addEventListener("gradcloud-seen", look)
   addEventListener("pagehide", follow)
   addEventListener("pageshow", resume)
   model.on("remove", () => {
     document.removeEventListener("visibilitychange", look)
+    removeEventListener("gradcloud-seen", look)
     removeEventListener("pagehide", follow)
     removeEventListener("pageshow", resume)
   })
 
-  model.send_msg({ready: true, hidden: document.hidden, ...(kept === null ? {} : {kept})})
+  model.send_msg({ready: true, hidden: unseen(), ...(kept === null ? {} : {kept})})
   return notice
 }

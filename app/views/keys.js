@@ -74,6 +74,9 @@ export function render({model}) {
     const [target, ...around] = event.composedPath()
     const inside = (selector) => [target, ...around].some((each) => each.matches?.(selector))
     if (event.key === "Escape" && target.matches?.("input, select, textarea") && !inside("dialog")) target.blur()
+    // In a frame, keys are the other page's until somebody presses into this one.
+    const {embed, armed} = document.documentElement.dataset
+    if (embed !== undefined && armed === undefined) return
     const letter = event.key.length === 1 && event.key !== " "
     const shortcut = shortcuts.get(letter ? event.key.toLowerCase() : event.key)
     if (!shortcut || !on || (event.shiftKey && !letter)) return
