@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.dashboard import frames, runners, warm
+from app.dashboard import frames, quick, runners, warm
 
 
 def on_server_loaded(_: Any) -> None:
@@ -13,4 +13,5 @@ def on_server_loaded(_: Any) -> None:
 def on_server_unloaded(_: Any) -> None:
     """Stop what is under way, which would keep the process alive to its end."""
     runners().close()
+    quick().close()
     frames().close()

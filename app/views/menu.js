@@ -56,6 +56,8 @@ export function render({model}) {
   const claims = beside("Claims", "what was measured of claims about post-training")
   const tell = (name) => () => window.dispatchEvent(new CustomEvent(name, {detail: {}}))
   const glossary = button("Glossary", "every word and symbol of this page", tell("gradcloud-glossary"))
+  const share = button("Share", "the link, a frame for a slide, pictures, numbers, films and lessons of what is on show",
+    tell("gradcloud-share"))
   const keys = button("?", model.keys.title, tell("gradcloud-keys"))
   keys.setAttribute("aria-label", "Keys")
   keys.setAttribute("aria-keyshortcuts", model.keys.aria)
@@ -89,7 +91,7 @@ export function render({model}) {
   showTheme()
   return element("div", {class: "menu"}, element("div", {class: "bar"},
     element("h1", {}, "gradcloud"), element("span", {class: "what"}, "every arrow is a gradient, measured"),
-    element("label", {class: "preset"}, "Preset", presets), element("div", {class: "files"}, save, load, file),
+    element("label", {class: "preset"}, "Preset", presets), element("div", {class: "files"}, save, load, share, file),
     element("nav", {"aria-label": "Pages"}, compare, claims), glossary,
     element("label", {class: "theme"}, "Theme", themes), keys))
 }
