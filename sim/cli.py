@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -98,29 +98,34 @@ cli_claims.register(app)
 
 @app.command()
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Preset files, or presets' names.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="Presets, sessions and exports; - is standard input.")
+    ],
 ) -> None:
-    """Check preset files; exit status 2 if one is bad."""
-    from sim.presets import load_preset
+    """Check files and say what each is; what is wrong is told with its line, and the exit status is 2."""
+    from sim.opening import load_file
 
     problems = []
     for file in files:
         try:
-            load_preset(file)
+            found = load_file(file)
         except InvalidInput as error:
-            problems += [line if line.startswith(f"{file}: ") else f"{file}: {line}" for line in error.problems]
+            problems += error.problems
         else:
-            typer.echo(f"{file}: ok")
+            typer.echo(f"{file}: ok: {found.what}")
     if problems:
         raise InvalidInput(problems)
 
 
 @app.command()
-def schema() -> None:
-    """Print the JSON Schema of a preset file."""
-    from sim.presets import json_schema
+def schema(
+    kind: Annotated[Literal["preset", "session"], typer.Argument(help="Of which file.")] = "preset",
+) -> None:
+    """Print the JSON Schema of a preset's file or of a session's."""
+    from sim import presets, session_file
 
-    typer.echo(json.dumps(json_schema(), indent=2))
+    made = presets.json_schema() if kind == "preset" else session_file.json_schema()
+    typer.echo(json.dumps(made, indent=2))
 
 
 @app.command()

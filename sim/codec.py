@@ -58,6 +58,14 @@ def parse_object(data: str | bytes, origin: str, keys: Sequence[str], most: int 
     return value
 
 
+def leading(text: str) -> str:
+    """The object or list that a text begins with, up to the bracket that closes it; all of it where none does."""
+    for depth, end in _depths(text):
+        if depth == 0:
+            return text[:end]
+    return text
+
+
 class _Repeating(dict[str, Any]):
     """An object in which keys came twice."""
 
@@ -85,12 +93,18 @@ def _text(data: str | bytes, origin: str, most: int) -> str:
 
 
 def _check_depth(text: str, origin: str) -> None:
+    if any(depth > MAX_DEPTH for depth, _ in _depths(text)):
+        raise InvalidInput([f"{origin}: over {MAX_DEPTH} levels deep, allowed at most {MAX_DEPTH}; flatten it"])
+
+
+def _depths(text: str) -> Iterator[tuple[int, int]]:
+    """After each bracket, how many are open, and where it ends."""
     depth = 0
     for match in _TOKENS.finditer(text):
         token = match.group()
-        depth += 0 if token[0] == '"' else 1 if token in "[{" else -1
-        if depth > MAX_DEPTH:
-            raise InvalidInput([f"{origin}: over {MAX_DEPTH} levels deep, allowed at most {MAX_DEPTH}; flatten it"])
+        if token[0] != '"':
+            depth += 1 if token in "[{" else -1
+            yield depth, match.end()
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from sim.errors import InvalidInput
 from sim.frame import Frame
 from sim.link import Link, parse_link
 from sim.link_items import LARGEST
-from sim.presets import load_preset, names, override
+from sim.opening import load_file
+from sim.presets import override
 from sim.sentences import shown
 from sim.session_file import MAX_STEPS
 from sim.simulator import Simulator
-from sim.timeline import Moment
 from sim.world import World
 
 
@@ -29,7 +29,7 @@ def place(start: str | Link, *settings: str, step: int = 0, draw: int | None = N
     """The moment that is meant, with the preset that it is a moment of.
 
     Args:
-        start: a preset's name, a preset's file, or a link from the page.
+        start: a preset's name, a file that sim.opening takes, or a link from the page.
         settings: settings to replace, as ``"clip.on=true"`` or ``"lambda=0.5"``.
         step: updates to take from there, the first of the batch that is there, the others each of batch 0.
         draw: number of the batch; by default the link's, or 0.
@@ -68,8 +68,7 @@ def _found(start: str) -> Link:
         if problems:
             raise InvalidInput(problems)
         return link
-    preset = load_preset(start)
-    return Link(preset, start if start in names() else None, Moment(preset.config))
+    return load_file(start)
 
 
 def _whole(name: str, value: int, most: int) -> int:

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 MAX_DRAW = 2**31 - 1
 MAX_STEPS = 10_000
 
-PresetName = Annotated[str, typer.Argument(help="A preset's name, or a JSON file.", show_default=False)]
+PresetName = Annotated[
+    str, typer.Argument(help="A preset's name, or a file: a preset, a session or an export.", show_default=False)
+]
 MaybePreset = Annotated[
-    str | None, typer.Argument(help="A preset's name, or a JSON file; none with --link.", show_default=False)
+    str | None,
+    typer.Argument(help="A preset's name, or a file as `check` takes it; none with --link.", show_default=False),
 ]
 Address = Annotated[
     str | None, typer.Option("--link", metavar="URL", help="A link from the page, in place of a preset's name.")
@@ -41,11 +44,12 @@ Target = Annotated[
 
 
 def configured(preset: str, assignments: list[str] | None) -> "tuple[Preset, Config]":
-    """The preset of a name or in a file, and its settings with those replaced that `assignments` name."""
-    from sim.presets import load_preset, override
+    """The preset of a name or in a file, and the settings that it is left with, some replaced by `assignments`."""
+    from sim.opening import load_file
+    from sim.presets import override
 
-    loaded = load_preset(preset)
-    return loaded, override(loaded.config, assignments or [])
+    found = load_file(preset)
+    return found.preset, override(found.moment.config, assignments or [])
 
 
 def placed(
@@ -58,9 +62,9 @@ def placed(
     """
     from dataclasses import replace
 
-    from sim.link import Link, parse_link
-    from sim.presets import names, override
-    from sim.timeline import Moment
+    from sim.link import parse_link
+    from sim.opening import load_file
+    from sim.presets import override
 
     if (preset is None) == (address is None):
         came = "both a preset and --link" if preset is not None else "neither a preset nor --link"
@@ -69,14 +73,15 @@ def placed(
         link, problems = parse_link(address)
         if problems:
             raise InvalidInput([f"--link: {problem}" for problem in problems])
-        moment = link.moment.with_config(override(link.moment.config, assignments or []))
     else:
         assert preset is not None
-        loaded, config = configured(preset, assignments)
-        link, moment = Link(loaded, preset if preset in names() else None, Moment(config)), Moment(config)
+        link = load_file(preset)
+    moment = link.moment.with_config(override(link.moment.config, assignments or []))
     for _ in range(steps):
         moment = moment.next_step()
-    return replace(link, moment=moment if draw is None else replace(moment, draw=draw))
+    if draw is not None:
+        moment = replace(moment, draw=draw)
+    return link if moment == link.moment else replace(link, moment=moment, kept=None)
 
 
 def arrive(engine: "Simulator", moment: "Moment") -> None:

@@ -3,7 +3,6 @@
 import json
 import unicodedata
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -22,7 +21,6 @@ __all__ = [
     "builtin",
     "dumps_preset",
     "json_schema",
-    "load_preset",
     "names",
     "override",
     "parse_preset",
@@ -107,25 +105,13 @@ def builtin(name: str) -> Preset:
         InvalidInput: if there is none.
     """
     if name not in names():
-        raise InvalidInput([_nothing("preset", name)])
-    return _read(resources.presets() / f"{name}.json")
-
-
-def load_preset(name_or_path: str) -> Preset:
-    """The preset of that name that comes with the program, or else the one in that file.
-
-    Raises:
-        InvalidInput: if there is neither, or what it holds is not valid.
-    """
-    if name_or_path in names():
-        return builtin(name_or_path)
+        raise InvalidInput([nothing("preset", name)])
+    path = resources.presets() / f"{name}.json"
     try:
-        exists = name_or_path != "" and Path(name_or_path).exists()
-    except (OSError, ValueError):
-        exists = False
-    if not exists:
-        raise InvalidInput([_nothing("preset or file", name_or_path)])
-    return _read(Path(name_or_path))
+        data = path.read_bytes()
+    except OSError as error:
+        raise InvalidInput([f"{path}: cannot be read ({error.strerror}); allowed is a readable file"]) from None
+    return parse_preset(data, str(path))
 
 
 def json_schema() -> dict[str, Any]:
@@ -133,21 +119,18 @@ def json_schema() -> dict[str, Any]:
     schema = Preset.model_json_schema(by_alias=True)
     # The model has a default for presets that the program makes; a file has to say its version.
     schema["required"] = ["schema_version", *schema["required"]]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return published("preset", SCHEMA_VERSION, schema)
 
 
-def _read(path: Path) -> Preset:
-    if path.is_dir():
-        raise InvalidInput([f"{path}: got a folder, allowed is a file or a preset's name; name a file in it"])
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InvalidInput([f"{path}: cannot be read ({error.strerror}); allowed is a readable file"]) from None
-    return parse_preset(data, str(path))
+def published(name: str, version: int, schema: dict[str, Any]) -> dict[str, Any]:
+    """A JSON Schema with the dialect that it is written in and a name of its own."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:gradcloud:{name}:{version}", **schema
+    }  # fmt: skip
 
 
-def _nothing(what: str, name: str) -> str:
+def nothing(what: str, name: str) -> str:
+    """Says that nothing goes by a name, and which preset was meant, or which there are."""
     meant = nearest(name, names())
     return f"no {what} is called {shown(name)}; " + (
         f'did you mean "{meant}"?' if meant else f"presets: {', '.join(names())}"

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from sim.codec import parse_object
 from sim.config import MAX_ROLLOUTS, Config, Settings
 from sim.errors import InvalidInput
-from sim.presets import Preset, check_version, printable
+from sim.presets import Preset, check_version, printable, published
 from sim.sentences import limited, validated
 from sim.session_rows import Presets, rows, shipped
 from sim.session_rows import followed as followed_by
@@ -136,7 +136,7 @@ def read_session(value: dict[str, Any]) -> Kept:
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a session's file."""
     schema = SessionFile.model_json_schema(by_alias=True)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return published("session", VERSION, schema)
 
 
 def _laid_out(value: Any) -> str:

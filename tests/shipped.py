@@ -59,7 +59,7 @@ def graded(config: Config) -> Config:
 
 @cache
 def preset(name: str) -> Config:
-    return presets.load_preset(name).config
+    return presets.builtin(name).config
 
 
 def log_probs_of(weights: Weights, found: Frame, shown: dict[int, list[str]], temperature: float) -> torch.Tensor:

@@ -12,10 +12,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from sim import cli
+from sim import cli, session_file
 from sim import train as trained
 from sim.errors import NonFinite, WeightsError
+from sim.link import Link
+from sim.opening import load_file
 from sim.presets import builtin, dumps_preset, json_schema, names, override
+from sim.record import dumps_record
+from sim.timeline import Moment, Timeline
 from sim.train import evaluate, rule_in_words
 
 ROOT = Path(__file__).parents[2]
@@ -72,24 +76,25 @@ def test_presets_are_listed_with_their_titles() -> None:
     assert lines[0].endswith(builtin(names()[0]).title)
 
 
-def test_the_schema_is_printed() -> None:
-    assert json.loads(run("schema").stdout) == json_schema()
+def test_the_schemas_are_printed() -> None:
+    assert json.loads(run("schema").stdout) == json.loads(run("schema", "preset").stdout) == json_schema()
+    assert json.loads(run("schema", "session").stdout) == session_file.json_schema()
 
 
 def test_check_says_ok_of_good_files_and_names_each_problem_of_bad_ones(preset_file: Path, tmp_path: Path) -> None:
     good = run("check", str(preset_file), *names())
     assert (good.exit_code, good.stderr) == (0, "")
-    assert good.stdout.splitlines()[0] == f"{preset_file}: ok"
+    assert good.stdout.splitlines()[0] == f"{preset_file}: ok: a preset"
     bad = tmp_path / "bad.json"
     bad.write_text(
         preset_file.read_text().replace('"threshold": 0.05', '"treshold": true').replace('"seed": 0', '"seed": -1')
     )
     result = run("check", str(bad), str(preset_file))
     assert result.exit_code == 2
-    assert result.stdout == f"{preset_file}: ok\n"
+    assert result.stdout == f"{preset_file}: ok: a preset\n"
     assert errors(result) == [
-        f"{bad}: config.seed: got -1, allowed 0 to 2147483647",
-        f'{bad}: config.clip.treshold: unknown key; did you mean "threshold"?',
+        f"{bad}:11: config.seed: got -1, allowed 0 to 2147483647",
+        f'{bad}:36: config.clip.treshold: unknown key; did you mean "threshold"?',
     ]
 
 
@@ -97,6 +102,31 @@ def test_a_problem_of_a_whole_file_names_the_file_once(tmp_path: Path) -> None:
     path = tmp_path / "empty.json"
     path.write_bytes(b"")
     assert errors(run("check", str(path))) == [f"{path}: empty, allowed is one JSON object; fill it in"]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A session that was left one step from the checkpoint, at batch 2, with few rollouts."""
+    preset = builtin("opsd-collapse")
+    timeline = Timeline(preset.config, preset.title)
+    small = Moment(override(preset.config, ["source.prompts=2", "source.group_size=4"]))
+    timeline.act("control", "few", small)
+    timeline.act("step", "left here", small.next_step().next_draw().next_draw())
+    path = tmp_path / "session.json"
+    path.write_text(session_file.dumps_session(timeline, {0: ("opsd-collapse", preset)}), "utf-8")
+    return path
+
+
+def test_check_says_what_each_file_is(session: Path, preset_file: Path, tmp_path: Path) -> None:
+    export = tmp_path / "lesson.html"
+    opened = load_file(str(session))
+    record = dumps_record(Link(opened.preset, opened.name, opened.moment))
+    export.write_text(f'<!doctype html><script type="application/json" id="gradcloud">{record}</script>', "utf-8")
+    result = run("check", str(session), str(export), str(preset_file))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert [line.partition(": ok: ")[2] for line in result.stdout.splitlines()] == [
+        "a session of 3 events", "an export at step 1, draw 2", "a preset"
+    ]  # fmt: skip
 
 
 # Bad input.
@@ -189,7 +219,7 @@ def test_a_failure_at_work_is_one_line_and_status_1(
     def fail(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("sim.presets.load_preset", fail)
+    monkeypatch.setattr("sim.opening.load_file", fail)
     result = run("frame", "sft-fan")
     assert result.exit_code == status
     assert errors(result) == said
@@ -199,7 +229,7 @@ def test_an_interrupt_ends_with_a_short_line_and_status_130(monkeypatch: pytest.
     def interrupted(_: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sim.presets.load_preset", interrupted)
+    monkeypatch.setattr("sim.opening.load_file", interrupted)
     result = run("frame", "sft-fan")
     assert result.exit_code == 130
     assert result.stderr.strip() == "interrupted"
@@ -221,7 +251,7 @@ def test_a_name_that_the_terminal_cannot_write_is_escaped(preset_file: Path) -> 
     process = started("check", str(path), env=os.environ | {"PYTHONIOENCODING": "latin-1"})
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert said.endswith(b"\\u6f22.json: ok\n")
+    assert said.endswith(b"\\u6f22.json: ok: a preset\n")
 
 
 # The engine, through the shell.
@@ -272,6 +302,12 @@ def test_a_frame_is_of_the_moment_and_the_settings_asked_for(preset_file: Path) 
     assert (frame["draw"], frame["step"]) == (2, 1)
     wanted = override(builtin("opsd-collapse").config, ["source.prompts=2", "source.group_size=4", "lambda=0.5"])
     assert frame["config"] == wanted.model_dump(mode="json")
+
+
+def test_a_session_opens_at_its_moment_and_what_is_asked_for_comes_on_top(session: Path) -> None:
+    left, drawn, on = (frame_json(str(session), *more) for more in ((), ("--draw", "5"), ("--step", "1")))
+    assert [(each["step"], each["draw"]) for each in (left, drawn, on)] == [(1, 2), (1, 5), (2, 0)]
+    assert {each["config"]["source"]["prompts"] for each in (left, drawn, on)} == {2}
 
 
 def test_without_json_a_frame_is_a_short_table() -> None:

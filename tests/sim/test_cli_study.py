@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from sim.batch_law import batch_law, lengths
 from sim.changes import PUBLISHED, PUBLISHED_SOURCE
 from sim.cli_study import register
-from sim.presets import dumps_preset, load_preset, override
+from sim.presets import builtin, dumps_preset, override
 from sim.shell import Guarded
 from tests.shipped import fresh
 
@@ -65,7 +65,7 @@ def test_changes_are_written_as_json(tmp_path: Path) -> None:
 def test_a_preset_that_diverges_is_named_beside_the_others_with_status_1(tmp_path: Path) -> None:
     target = tmp_path / "changes.json"
     wild = tmp_path / "wild.json"
-    preset = load_preset("sft-foreign-style")
+    preset = builtin("sft-foreign-style")
     config = override(preset.config, ["update.step_size=100"])
     wild.write_text(dumps_preset(preset.model_copy(update={"config": config})))
     arguments = ("changes", "sft-fan", str(wild), "--steps", "4")
@@ -87,13 +87,13 @@ def test_a_preset_that_diverges_is_named_beside_the_others_with_status_1(tmp_pat
 
 
 def test_the_batch_law_is_a_row_a_size_and_what_is_fitted(tmp_path: Path) -> None:
-    config = override(load_preset("sft-fan").config, ["source.prompts=1", "source.group_size=64"])
+    config = override(builtin("sft-fan").config, ["source.prompts=1", "source.group_size=64"])
     sizes = list(lengths(fresh(), config, draws=2))
     law = batch_law(sizes)
     result = run("batch-law", "sft-fan", *FEW)
     assert result.exit_code == 0, result.stderr
     title, table, fitted = result.stdout.rstrip("\n").split("\n\n")
-    assert title == load_preset("sft-fan").title
+    assert title == builtin("sft-fan").title
     assert [cells(line)[0] for line in table.splitlines()[1:]] == ["1", "2", "4", "8"]
     assert [cells(line)[2] for line in table.splitlines()[1:]] == [f"{size.root_mean_square:.3g}" for size in sizes]
     assert cells(fitted.splitlines()[0])[1] == f"{law.slope:.3g}"

@@ -10,7 +10,7 @@ from sim.config import Config
 from sim.frame import Frame
 from sim.gradients import Linearisation, norm
 from sim.optimiser import token_weights
-from sim.presets import load_preset
+from sim.presets import builtin
 from sim.teachers import weigh
 from sim.timeline import Moment
 from sim.train import train
@@ -36,30 +36,30 @@ def count(frames: list[Frame], *levels: str) -> int:
 
 
 def test_undefended_self_distillation_is_past_the_safe_radius() -> None:
-    assert count(frames(load_preset("opsd-collapse").config), "past") == DRAWS
+    assert count(frames(builtin("opsd-collapse").config), "past") == DRAWS
 
 
 def test_the_same_draws_are_inside_once_clipped() -> None:
-    collapse = load_preset("opsd-collapse").config
-    assert with_clip(collapse, True) == load_preset("opsd-clipped").config
+    collapse = builtin("opsd-collapse").config
+    assert with_clip(collapse, True) == builtin("opsd-clipped").config
     assert count(frames(with_clip(collapse, True)), "inside", "near") == DRAWS
 
 
 def test_a_large_batch_of_rewards_is_inside() -> None:
-    assert count(frames(load_preset("rl-noise-cancels").config), "inside") == DRAWS
+    assert count(frames(builtin("rl-noise-cancels").config), "inside") == DRAWS
 
 
 def test_the_norm_of_the_reward_update_falls_like_the_root_of_the_batch_until_its_signal_remains() -> None:
     """|G|^2 scatters by 1.7 of its mean over draws of 4 prompts and by 0.5 of it over draws of 32, so 8 do there."""
     draws = {4: 16, 8: 16, 16: 16, 32: 8, 64: 8}
-    slope, smallest, largest = fitted_slope(load_preset("rl-noise-cancels").config, draws)
+    slope, smallest, largest = fitted_slope(builtin("rl-noise-cancels").config, draws)
     assert -0.65 < slope < -0.3
     assert largest < 0.5 * smallest
 
 
 def test_the_norm_of_the_supervised_update_hardly_falls_with_the_batch() -> None:
     """From about a hundred answers on; a handful of prompts is noise here too."""
-    slope, smallest, largest = fitted_slope(load_preset("sft-fan").config, {16: 16, 32: 16, 64: 16})
+    slope, smallest, largest = fitted_slope(builtin("sft-fan").config, {16: 16, 32: 16, 64: 16})
     assert -0.22 < slope <= 0.05
     assert largest > 0.75 * smallest
 
@@ -67,7 +67,7 @@ def test_the_norm_of_the_supervised_update_hardly_falls_with_the_batch() -> None
 def test_a_live_teacher_and_its_student_lead_each_other_astray_and_a_frozen_one_holds() -> None:
     ends = {}
     for name in ("opsd-collapse", "opsd-frozen-teacher"):
-        *_, ends[name] = train(shared(), load_preset(name).config, steps=30, every=30, measures=False)
+        *_, ends[name] = train(shared(), builtin(name).config, steps=30, every=30, measures=False)
     assert ends["opsd-collapse"].verdict == "collapsed"
     assert ends["opsd-collapse"].task_accuracy < 0.1
     assert ends["opsd-frozen-teacher"].verdict != "collapsed"

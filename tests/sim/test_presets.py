@@ -1,7 +1,6 @@
 """Presets: read strictly, written so that reading gives the same back, and those that ship."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,10 @@ from sim import resources
 from sim.config import MAX_ROLLOUTS, SCHEMA_VERSION, Clip, Config, Plane, Reward, Safety, Source, Teacher, Update
 from sim.errors import InvalidInput
 from sim.presets import (
-    MAX_BYTES,
     Preset,
     builtin,
     dumps_preset,
     json_schema,
-    load_preset,
     names,
     override,
     parse_preset,
@@ -289,7 +286,6 @@ def test_the_first_presets_still_ship() -> None:
 def test_a_shipped_preset_is_written_as_the_program_writes_it(name: str) -> None:
     preset = builtin(name)
     assert (resources.presets() / f"{name}.json").read_text("utf-8") == dumps_preset(preset)
-    assert load_preset(name) == preset
     assert 2 <= len(preset.try_) <= 3
 
 
@@ -311,22 +307,15 @@ def test_a_small_batch_is_the_large_one_with_fewer_prompts() -> None:
     assert override(large, ["source.prompts=2"]) == small
 
 
-def test_a_preset_is_loaded_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text(dumps_preset(builtin("sft-fan")), encoding="utf-8")
-    assert load_preset(str(path)) == builtin("sft-fan")
-
-
 @pytest.mark.parametrize(
     "name", ["", "nothing", "../presets/sft-fan", "sft-fan.json", "a\0b", "x" * 5000, "\udcff", "~"]
 )
 def test_a_name_that_is_no_preset_is_refused_with_the_names(name: str) -> None:
-    for load in (load_preset, builtin):
-        with pytest.raises(InvalidInput) as caught:
-            load(name)
-        (line,) = caught.value.problems
-        assert "sft-fan" in line
-        assert line.isprintable()
+    with pytest.raises(InvalidInput) as caught:
+        builtin(name)
+    (line,) = caught.value.problems
+    assert "sft-fan" in line
+    assert line.isprintable()
 
 
 def test_a_name_never_reads_a_file(tmp_path: Path) -> None:
@@ -337,25 +326,8 @@ def test_a_name_never_reads_a_file(tmp_path: Path) -> None:
 
 
 def test_a_mistyped_name_is_recognised() -> None:
-    with pytest.raises(InvalidInput, match='no preset or file is called "opsd-colapse"; did you mean "opsd-collapse"'):
-        load_preset("opsd-colapse")
-
-
-def test_a_folder_and_an_unreadable_file_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="got a folder"):
-        load_preset(str(tmp_path))
-    socket = tmp_path / "loop.json"
-    socket.symlink_to(socket)
-    with pytest.raises(InvalidInput):
-        load_preset(str(socket))
-
-
-def test_no_more_of_a_file_is_read_than_is_allowed(tmp_path: Path) -> None:
-    path = tmp_path / "huge.json"
-    with path.open("wb") as file:
-        os.truncate(file.fileno(), 2**40)
-    with pytest.raises(InvalidInput, match=f"over {MAX_BYTES} bytes"):
-        load_preset(str(path))
+    with pytest.raises(InvalidInput, match='no preset is called "opsd-colapse"; did you mean "opsd-collapse"'):
+        builtin("opsd-colapse")
 
 
 def test_the_schema_says_what_a_preset_file_needs() -> None:
