@@ -14,7 +14,7 @@ from sim import link_items as items
 from sim.errors import InvalidInput
 from sim.link_items import DEFAULT
 from sim.override import canonical, settings
-from sim.presets import Preset, builtin
+from sim.presets import Preset
 from sim.sentences import dotted, either, limited, nearest, shown
 from sim.session_file import Kept
 from sim.session_rows import shipped
@@ -186,10 +186,10 @@ def _opened(
         return items.grown(log)
     name = DEFAULT if preset is None else preset
     try:
-        return name, builtin(name)
+        return name, shipped(name)
     except InvalidInput as error:
         problems += error.problems
-        return DEFAULT, builtin(DEFAULT)
+        return DEFAULT, shipped(DEFAULT)
 
 
 def _look(said: Mapping[str, str], problems: list[str]) -> dict[str, str]:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from sim.config import Config
 from sim.errors import InvalidInput
 from sim.override import override, settings
 from sim.packed import pack, unpack
-from sim.presets import MAX_BYTES, Preset, dumps_preset, parse_preset
+from sim.presets import MAX_BYTES, Preset, parse_preset
 from sim.sentences import shown
 from sim.session_file import MAX_STEPS, MAX_WORK, VERSION, Kept, dumps_session, parse_session
 from sim.session_rows import rows, shipped
@@ -82,7 +83,7 @@ def stepped(steps: int, config: Config, problems: list[str]) -> Path:
 
 def packed_preset(preset: Preset) -> str:
     """A preset that does not ship."""
-    return pack(json.loads(dumps_preset(preset)))
+    return pack(_short(preset.model_dump(mode="json", by_alias=True)))
 
 
 def unpacked_preset(text: str) -> Preset:
@@ -110,9 +111,10 @@ def grown(kept: Kept) -> tuple[str | None, Preset]:
 
 def _packed(kept: Kept, origin: str) -> str:
     dumps_session(kept.timeline, kept.presets)
-    value, default = rows(kept.timeline, kept.presets), Config().model_dump(mode="json")
-    short = [_without(each, default) for each in value["settings"]]
-    packed = pack({"schema_version": VERSION, **value, "settings": short})
+    value = rows(kept.timeline, kept.presets)
+    settings = [_without(each, _default()) for each in value["settings"]]
+    own = [_short(each) for each in value["own_presets"]]
+    packed = pack({"schema_version": VERSION, **value, "settings": settings, "own_presets": own})
     unpack(packed, origin, MAX_SESSION)
     return packed
 
@@ -122,7 +124,17 @@ def unpacked_session(text: str, origin: str) -> Kept:
     return parse_session(unpack(text, origin, MAX_SESSION), origin)
 
 
-def _without(value: dict[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
+def _short(preset: Mapping[str, Any]) -> dict[str, Any]:
+    """A preset's JSON with only those settings that are not the default."""
+    return {**preset, "config": _without(preset["config"], _default())}
+
+
+@cache
+def _default() -> dict[str, Any]:
+    return Config().model_dump(mode="json")
+
+
+def _without(value: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
     """What an object has that the default has not."""
     found = dict[str, Any]()
     for key, each in value.items():
