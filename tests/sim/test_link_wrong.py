@@ -1,4 +1,4 @@
-"""Whatever is wrong with a link is named, all others of its values are kept, and no text takes long or makes it fail."""
+"""Whatever is wrong with a link is named, its other values are kept, and no text takes long or makes reading fail."""
 
 import dataclasses
 import time
