@@ -147,9 +147,7 @@ def checked(kind: str, scale: int | None, frames: int | None, along: str | None)
         order = replace(order, scale=scale or 1)
     if KINDS[kind].long:
         if frames is None or not FEWEST <= frames <= LONGEST:
-            problems.append(
-                f"frames: got {shown(frames)}, allowed a whole number, {FEWEST} to {LONGEST}; ask for as many"
-            )
+            problems.append(f"frames: got {shown(frames)}, allowed a whole number, {FEWEST} to {LONGEST}; correct it")
         if along not in (DRAWS, STEPS):
             problems.append(f"frames along: got {shown(along)}, allowed {DRAWS} or {STEPS}; choose one")
         order = replace(order, frames=frames or 0, along=STEPS if along == STEPS else DRAWS)

@@ -23,6 +23,18 @@ export function render({model}) {
   const of = (name) => model.kinds.filter(([, section]) => section === name).map(([key, , label]) => [key, label])
   const here = () => window.location.href.split(/[?#]/)[0]
 
+  // One file at a time. A button that were disabled would lose the focus: one that says so keeps it.
+  const makers = []
+  let pressed = null
+  const maker = (words, order) => {
+    const made = button(words, () => {
+      pressed = made
+      if (!model.busy) model.send_msg(order())
+    })
+    makers.push(made)
+    return made
+  }
+
   const copied = element("p", {class: "copied", role: "status"})
   const copy = async (field, what) => {
     copied.textContent = ""
@@ -38,11 +50,11 @@ export function render({model}) {
   }
 
   // 1. The link.
-  const link = element("input", {type: "text", readonly: "", "aria-label": "Link", spellcheck: "false"})
+  const link = element("input", {type: "text", readonly: "", "aria-label": "Link", spellcheck: "false", autofocus: ""})
   const [log, logged] = check("with the log", {checked: ""})
   const copyLink = button("Copy link", () => copy(link, "Link"))
   const linkNote = element("p", {class: "note"})
-  const session = button("Save the session instead", () => model.send_msg({make: "session"}), {class: "make"})
+  const session = maker("Save the session instead", () => ({make: "session"}))
   const showLink = () => {
     const wanted = log.checked && model.logged ? model.logged : model.plain
     link.value = !model.linked ? "" : model.plain_problem ? "" : wanted ? `${here()}?${wanted}` : here()
@@ -74,13 +86,6 @@ export function render({model}) {
   for (const each of [shape, width, ...hide.map(([, box]) => box)]) each.addEventListener("change", frame)
 
   // 3 to 6. Files.
-  const makers = []
-  const maker = (words, act) => {
-    const made = button(words, act, {class: "make"})
-    makers.push(made)
-    return made
-  }
-  makers.push(session)
   const reasons = new Map()
   // What cannot be made here stays in sight, with the reason.
   const kinds = (name, heading) => {
@@ -91,27 +96,27 @@ export function render({model}) {
   const several = (name, heading) => {
     const [least, most] = model.frames
     const count = element("input", {type: "number", id: `share-${name}`, min: least, max: most, step: 1, value: Math.min(most, 24)})
-    const along = choose(`${heading}: frames along`, model.along)
+    const along = choose(`${heading}: frames along`, model.along.map((each) => [each, each]))
     return [() => ({frames: Math.round(Number(count.value)), along: along.value}),
       element("label", {for: count.id, class: "row"}, "Frames", count), along,
       element("span", {class: "limits"}, `${least} to ${most}`)]
   }
-  const files = of("files").map(([key, label]) => maker(`Save ${label.toLowerCase()}`, () => model.send_msg({make: key})))
+  const files = of("files").map(([key, label]) => maker(`Save ${label.toLowerCase()}`, () => ({make: key})))
 
   const [picture, pictureNote] = kinds("picture", "Kind of picture")
   const scale = choose("Size of the picture", model.scales.map((each) => [each, `${each}×, ${1280 * each} by ${720 * each}`]))
   picture.addEventListener("change", () => { scale.hidden = picture.value !== "png" })
-  const save = maker("Save picture", () => model.send_msg({make: picture.value, scale: Number(scale.value)}))
+  const save = maker("Save picture", () => ({make: picture.value, scale: Number(scale.value)}))
 
   const [numbers, numbersNote] = kinds("data", "Kind of data")
-  const data = maker("Save data", () => model.send_msg({make: numbers.value}))
+  const data = maker("Save data", () => ({make: numbers.value}))
 
   const [film, filmNote] = kinds("moving", "Kind of film")
   const [filmed, ...filmFrames] = several("moving", "Film")
-  const shoot = maker("Make film", () => model.send_msg({make: film.value, ...filmed()}))
+  const shoot = maker("Make film", () => ({make: film.value, ...filmed()}))
 
   const [recorded, ...lessonFrames] = several("lesson", "Lesson")
-  const record = maker("Make lesson", () => model.send_msg({make: "lesson", ...recorded()}))
+  const record = maker("Make lesson", () => ({make: "lesson", ...recorded()}))
 
   const row = (...parts) => element("div", {class: "row"}, ...parts)
   const note = (words) => element("p", {class: "note"}, words)
@@ -132,9 +137,10 @@ export function render({model}) {
       section("Files", row(...files), note("A preset is settings with a lesson; a session is a preset with its log.")),
       section("Picture", row(picture, scale, save), pictureNote),
       section("Data of the frame", row(numbers, data), numbersNote),
-      section("Film", row(film, ...filmFrames, shoot), filmNote),
+      section("Film", row(film, ...filmFrames, shoot), filmNote,
+        note("Draws are further batches at these parameters; steps are updates that are really taken.")),
       section("Lesson", row(...lessonFrames, record),
-        note("One HTML file that plays without a server and without a network, clip on and off. It is a recording."))),
+        note("One HTML file that plays without a server and without a network, clip off and on: a recording of both."))),
     element("div", {class: "foot"}, bar, told, copied, cancel))
   title.id = "share-title"
 
@@ -148,7 +154,8 @@ export function render({model}) {
     }
   }
   const showWork = () => {
-    for (const each of makers) each.disabled = model.busy
+    for (const each of makers) each.setAttribute("aria-disabled", model.busy)
+    if (!model.busy && cancel.getRootNode().activeElement === cancel) pressed?.focus()
     bar.hidden = cancel.hidden = !model.busy
     if (model.total) {
       bar.max = model.total

@@ -43,7 +43,7 @@ class ShareDialog(Component):
     widths = param.List(default=[NARROWEST, WIDTH, WIDEST], constant=True, doc="the least, the first and the most")
     scales = param.List(default=list(still.SCALES), constant=True)
     frames = param.List(default=[FEWEST, LONGEST], constant=True, doc="the fewest and the most of what moves")
-    along = param.List(default=[[DRAWS, "draws at these parameters"], [STEPS, "steps, really taken"]], constant=True)
+    along = param.List(default=[DRAWS, STEPS], constant=True)
 
     _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
@@ -90,5 +90,5 @@ class ShareDialog(Component):
         elif kind is not None:
             self._share.start(kind, said(data, "scale", int), said(data, "frames", int), said(data, "along", str))
         elif page is not None and shape is not None and width is not None and hidden is not None:
-            self._frame = ([str(name) for name in hidden[: len(PARTS) + 1]], width, shape, page)
+            self._frame = ([str(name)[:40] for name in hidden[: len(PARTS) + 1]], width, shape, page)
             self.param.update(**self._framed())
