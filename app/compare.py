@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from app.fields import BY_NAME
-from app.session import DEFAULT
 from sim.config import Config
 from sim.errors import InvalidInput
+from sim.link_items import DEFAULT
 from sim.presets import Preset, builtin
 
 LETTERS = "ABCD"

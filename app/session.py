@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,17 +10,15 @@ import param
 from app.fields import describe
 from app.frames import Frames
 from app.look import Look
-from app.picture import number
+from app.outcome import Outcome
 from app.showing import Showing
 from app.state import Dials
 from sim.config import Config
-from sim.frame import Frame, Reading, Verdict
+from sim.frame import Frame
 from sim.presets import Preset
 from sim.session_file import Kept, dumps_session
-from sim.timeline import LIMIT, Event, Moment, Timeline
+from sim.timeline import LIMIT, Event, Kind, Moment, Timeline
 
-#: The preset that the page opens with.
-DEFAULT = "opsd-collapse"
 #: Seconds that a frame stays while the page plays, at least, at speed 1; and how much faster it may play.
 PACE = 1.0
 SPEEDS = (1, 2, 4, 10)
@@ -32,16 +29,8 @@ TITLE = 80
 #: Ends the title of a preset that was saved with other settings than its own.
 CHANGED = " (changed)"
 SAMPLING = "Sampling answers and measuring their gradients"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What the log says of an event: its frame's ratio, verdict and update, or why there is no frame."""
-
-    ratio: Reading | None = None
-    verdict: Verdict | None = None
-    tip: tuple[float, float] | None = None
-    failure: str = ""
+#: What the log calls the way from a preset to where a link leads.
+LINKED = "as the link has it"
 
 
 class Session(Showing):
@@ -70,17 +59,30 @@ class Session(Showing):
         self.dials, self.look = Dials(preset.config), look or Look()
         self._presets = {0: (name, preset)}
         self._outcomes: dict[str, Outcome] = {}
+        self._there = ""
+        self._wanted: int | None = None
         self.dials.param.watch(self._turned, ["config", "dragging"])
 
-    def begin(self) -> None:
-        """Show the first frame; one that is known already is there before the page is."""
-        self._show(self.timeline.current.moment, SAMPLING)
+    def begin(self, moment: Moment | None = None) -> None:
+        """Show the first frame, or that of another moment; one that is known already is there before the page is."""
+        self._go_on(self.timeline.current, moment)
 
-    def open(self, preset: Preset, name: str | None = None) -> None:
-        """Start again at the checkpoint with a preset."""
+    def open(self, preset: Preset, name: str | None = None, moment: Moment | None = None) -> None:
+        """Start again at the checkpoint with a preset, and go on to a moment if one is given."""
         event = self.timeline.start(preset.title, preset.config)
         self._presets[event.index] = (name, preset)
-        self._arrived(event, SAMPLING)
+        self._go_on(event, moment)
+
+    def pick(self, site: int) -> None:
+        """Pick out a token of the current moment, as soon as its frame is there; one that it has not is refused."""
+        self._wanted = site
+        self._pick_wanted()
+
+    @property
+    def picked(self) -> int | None:
+        """The token that is picked out, or that will be."""
+        selected: int | None = self.look.selected
+        return selected if self._wanted is None else self._wanted
 
     def refuse(self, problems: list[str]) -> None:
         """Tell what was wrong with an input; nothing else changes."""
@@ -143,7 +145,7 @@ class Session(Showing):
         for moment in {event.moment.key: event.moment for event in self.timeline.events}.values():
             frame = self._frames.known(moment, complete=False)
             if frame is not None:
-                self._outcomes[moment.key] = _outcome(frame)
+                self._outcomes[moment.key] = Outcome.of(frame)
         self._arrived(self.timeline.current, "Coming back")
 
     def play(self) -> None:
@@ -198,6 +200,16 @@ class Session(Showing):
         moment = self.timeline.current.moment.next_draw()
         return self.timeline.act("draw", f"batch {moment.draw} drawn", moment)
 
+    def _go_on(self, event: Event, moment: Moment | None) -> None:
+        """Show a preset's event, or the moment to which it leads; then no frame is computed for what is between."""
+        here, work = event.moment, SAMPLING
+        if moment is not None and moment.key != here.key:
+            kind: Kind = "step" if moment.path != here.path else "control" if moment.config != here.config else "draw"
+            event = self.timeline.act(kind, LINKED, moment)
+            steps = f"{moment.step:,} step{'s' * (moment.step != 1)}"
+            work = f"Taking the {steps} that lead{'s' * (moment.step == 1)} there" if moment.step else SAMPLING
+        self._arrived(event, work)
+
     def _arrived(self, event: Event, work: str) -> None:
         """Turn everything to an event and show its frame."""
         self._turn_to(event)
@@ -205,6 +217,7 @@ class Session(Showing):
 
     def _turn_to(self, event: Event) -> None:
         name, preset = self._presets[self.timeline.root(event).index]
+        self._wanted = None
         self.param.update(preset_name=name, preset=preset, problems=[], logged=True)
         self.dials.load(event.moment.config)
 
@@ -226,10 +239,27 @@ class Session(Showing):
             except TimeoutError:
                 pass
 
+    def _put(self, moment: Moment, frame: Frame) -> None:
+        super()._put(moment, frame)
+        self._there = moment.key
+        self._pick_wanted()
+
+    def _pick_wanted(self) -> None:
+        site, frame = self._wanted, self.frame
+        if site is None or frame is None or self._there != self.timeline.current.moment.key:
+            return
+        self._wanted = None
+        count = len(frame.sites.text)
+        if site < count:
+            self.look.selected = site
+        else:
+            which = f"0 to {count - 1}" if count else "none, for there is no token"
+            self.refuse([*self.problems, f"token: got {site}, allowed {which}; nothing is picked out"])
+
     def _came(self, moment: Moment, frame: Frame) -> None:
         if self.frame is not None and self.frame.sites.prefix != frame.sites.prefix:
             self.look.selected = None
-        self._outcomes[moment.key] = _outcome(frame)
+        self._outcomes[moment.key] = Outcome.of(frame)
         self._prune()
         self.param.trigger("logged")
 
@@ -246,12 +276,6 @@ class Session(Showing):
             keys, indices = {event.moment.key for event in events}, {event.index for event in events}
             self._outcomes = {key: each for key, each in self._outcomes.items() if key in keys}
             self._presets = {index: each for index, each in self._presets.items() if index in indices}
-
-
-def _outcome(frame: Frame) -> Outcome:
-    x, y = number(frame.update.x), number(frame.update.y)
-    tip = None if x is None or y is None or x == y == 0 else (x, y)
-    return Outcome(frame.update.ratio, frame.verdict, tip)
 
 
 def _work(shown: Frame | None, config: Config) -> str:

@@ -6,19 +6,23 @@ looks, and packed what has no short form: ``path``, steps that were not all alik
 ``log``, the session, which has both of these too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 from urllib.parse import parse_qs, quote
 
 from sim import link_items as items
 from sim.errors import InvalidInput
 from sim.link_items import DEFAULT
+from sim.link_path import packed_path, unpacked_path
 from sim.override import canonical, settings
 from sim.presets import Preset
 from sim.sentences import dotted, either, limited, nearest, shown
 from sim.session_file import Kept
 from sim.session_rows import shipped
 from sim.timeline import Moment, Path
+
+Value = TypeVar("Value")
 
 #: The version of the parameter, characters that a query may have where all browsers, mail and chats take it whole,
 #: characters of one that is read at all, and values that one may have.
@@ -68,7 +72,7 @@ class Link:
             said["log"] = items.packed_log(self.kept)
         else:
             said |= {} if named else {"own": items.packed_preset(self.preset)}
-            said |= {} if alike else {"path": items.packed_path(path)}
+            said |= {} if alike else {"path": packed_path(path, self.preset.config)}
         view = ";".join([str(VERSION), *(f"{key}={value}" for key, value in said.items())])
         parts = [f"preset={self.name}"] * named + [f"view={quote(view, safe=';=')}"] * bool(said)
         return "&".join(parts)
@@ -112,7 +116,7 @@ def read_link(parameters: Mapping[str, Sequence[str]]) -> tuple[Link, list[str]]
     said = _said(given["view"][-1], problems) if "view" in given else {}
     if "theme" in given:
         said.setdefault("theme", given["theme"][-1])
-    log, path = (_unpacked(key, said, problems) for key in ("log", "path"))
+    log = _unpacked(items.unpacked_log, said.get("log"), problems)
     name, opened = _opened(given["preset"][-1] if "preset" in given else None, said, log, problems)
     config = items.assigned(opened.config, {key: each for key, each in said.items() if key not in _KEYS}, problems)
     look = _look(said, problems)
@@ -125,7 +129,7 @@ def read_link(parameters: Mapping[str, Sequence[str]]) -> tuple[Link, list[str]]
             name, opened = grown
             return Link(opened, name, there, look, log), limited(problems)
         problems.append("log: leads to another moment than the rest of the link, which is kept; copy the link anew")
-    steps = None if path is None else path.timeline.current.moment.path
+    steps = _unpacked(lambda text: unpacked_path(text, opened.config), said.get("path"), problems)
     if steps is not None and steps.length != step:
         problems.append(f"path: has {steps.length} steps and the link {step}, which is kept; copy the link anew")
         steps = None
@@ -164,9 +168,9 @@ def _said(view: str, problems: list[str]) -> dict[str, str]:
     return said
 
 
-def _unpacked(key: str, said: Mapping[str, str], problems: list[str]) -> Kept | None:
+def _unpacked(read: Callable[[str], Value], text: str | None, problems: list[str]) -> Value | None:
     try:
-        return items.unpacked_session(said[key], key) if key in said else None
+        return None if text is None else read(text)
     except InvalidInput as error:
         problems += error.problems
         return None

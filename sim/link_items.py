@@ -12,8 +12,8 @@ from sim.packed import pack, unpack
 from sim.presets import MAX_BYTES, Preset, parse_preset
 from sim.sentences import shown
 from sim.session_file import MAX_STEPS, MAX_WORK, VERSION, Kept, dumps_session, parse_session
-from sim.session_rows import rows, shipped
-from sim.timeline import Event, Moment, Path, Timeline
+from sim.session_rows import rows
+from sim.timeline import Path
 
 #: The largest number of a batch or a token that a link may have; a session's file has the same.
 LARGEST = 1_000_000_000
@@ -91,16 +91,15 @@ def unpacked_preset(text: str) -> Preset:
     return parse_preset(unpack(text, "own", MAX_BYTES), "own")
 
 
-def packed_path(path: Path) -> str:
-    """Steps that were taken, as a session of one event after them."""
-    moment = Moment(path.config or Config(), path)
-    timeline = Timeline.restored([Event(0, "preset", "steps", moment, None, 0)], 1, ())
-    return _packed(Kept(timeline, {0: (DEFAULT, shipped(DEFAULT))}), "path")
-
-
 def packed_log(kept: Kept) -> str:
     """A session, its settings without what they have by default; InvalidInput if it is more than a link may hold."""
-    return _packed(kept, "log")
+    dumps_session(kept.timeline, kept.presets)
+    value = rows(kept.timeline, kept.presets)
+    settings = [_without(each, _default()) for each in value["settings"]]
+    own = [_short(each) for each in value["own_presets"]]
+    packed = pack({"schema_version": VERSION, **value, "settings": settings, "own_presets": own})
+    unpack(packed, "log", MAX_SESSION)
+    return packed
 
 
 def grown(kept: Kept) -> tuple[str | None, Preset]:
@@ -109,19 +108,9 @@ def grown(kept: Kept) -> tuple[str | None, Preset]:
     return kept.presets[timeline.root(timeline.current).index]
 
 
-def _packed(kept: Kept, origin: str) -> str:
-    dumps_session(kept.timeline, kept.presets)
-    value = rows(kept.timeline, kept.presets)
-    settings = [_without(each, _default()) for each in value["settings"]]
-    own = [_short(each) for each in value["own_presets"]]
-    packed = pack({"schema_version": VERSION, **value, "settings": settings, "own_presets": own})
-    unpack(packed, origin, MAX_SESSION)
-    return packed
-
-
-def unpacked_session(text: str, origin: str) -> Kept:
+def unpacked_log(text: str) -> Kept:
     """The session that was packed; InvalidInput if it is none."""
-    return parse_session(unpack(text, origin, MAX_SESSION), origin)
+    return parse_session(unpack(text, "log", MAX_SESSION), "log")
 
 
 def _short(preset: Mapping[str, Any]) -> dict[str, Any]:

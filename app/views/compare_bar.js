@@ -51,7 +51,7 @@ export function render({model}) {
     url.searchParams.set("page", "compare")
     url.searchParams.set("with", model.names.join(","))
     const now = url.href.replaceAll("%2C", ",")
-    if (now !== window.location.href) window.history.replaceState(null, "", now)
+    if (now !== window.location.href) window.history.replaceState(window.history.state, "", now)
   }
   // All of the page is its one subject; its root is where no view of its own reaches from within.
   model.on("after_render", () => {

@@ -6,12 +6,8 @@ const NAME = "gradcloud "
 const BLANK = 2000
 const FIRST_WAIT = 500, LONGEST_WAIT = 5000
 
-// The address without what only says how the page looks.
-function key() {
-  const query = new URLSearchParams(location.search)
-  query.delete("theme")
-  query.sort()
-  return `${NAME}${location.pathname}?${query}`
+function anew() {
+  return Array.from(crypto.getRandomValues(new Uint32Array(3)), (part) => part.toString(36)).join("")
 }
 
 // A tab that may store nothing keeps nothing.
@@ -26,7 +22,7 @@ function write(name, text) {
     sessionStorage.setItem(name, text)
   } catch {
     try {
-      // Full: what other addresses had in this tab gives way.
+      // Full: what other visits had in this tab gives way.
       for (const each of Object.keys(sessionStorage)) if (each.startsWith(NAME)) sessionStorage.removeItem(each)
       sessionStorage.setItem(name, text)
     } catch { /* see above */ }
@@ -72,11 +68,11 @@ export function render({model}) {
   notice.className = "lost"
   notice.setAttribute("role", "alert")
 
-  const came = performance.getEntriesByType("navigation")[0]?.type
-  const returns = came === "reload" || came === "back_forward"
-  let name = key()
-  const kept = returns ? read(name) : null
-  if (!returns) remove(name)
+  // An entry of the history that has been here before says which visit that was; a new one begins anew.
+  const {tab = anew(), event, moment} = marked()
+  const name = NAME + tab
+  enter({...marked(), tab})
+  const kept = read(name)
   if (kept !== null) {
     const page = document.documentElement.style
     const show = () => { page.visibility = "" }
@@ -86,16 +82,7 @@ export function render({model}) {
     model.on("back", () => requestAnimationFrame(() => requestAnimationFrame(show)))
   }
 
-  // The address follows the preset, and what is kept follows the address.
-  const follow = () => {
-    if (key() === name) return
-    const text = read(name)
-    remove(name)
-    name = key()
-    if (text !== null) write(name, text)
-  }
   model.on("msg:custom", ({text}) => {
-    follow()
     if (text) write(name, text)
     else remove(name)
   })
@@ -114,15 +101,13 @@ export function render({model}) {
   const resume = (event) => { if (event.persisted) location.reload() }
   document.addEventListener("visibilitychange", look)
   addEventListener("gradcloud-seen", look)
-  addEventListener("pagehide", follow)
   addEventListener("pageshow", resume)
   model.on("remove", () => {
     document.removeEventListener("visibilitychange", look)
     removeEventListener("gradcloud-seen", look)
-    removeEventListener("pagehide", follow)
     removeEventListener("pageshow", resume)
   })
 
-  model.send_msg({ready: true, hidden: unseen(), ...(kept === null ? {} : {kept})})
+  model.send_msg({ready: true, hidden: unseen(), ...(kept === null ? {} : {kept, event, moment})})
   return notice
 }

@@ -8,14 +8,18 @@ from typing import Any
 import param
 
 from app import theme
+from app.address import mark, remembered
 from app.playable import Playable
 from app.push import Push
 from app.session import Session
 from app.views.messages import Component, said
+from app.views.script import HISTORY, script
 from sim.errors import InvalidInput
 from sim.session_file import Kept, parse_session
 from sim.timeline import Event
 
+#: An entry of the browser's history: the event that led there, and by what its moment is known again.
+Entry = tuple[int | None, str | None]
 #: Seconds after which what was done is kept, at most: at rest, and while every batch would be written anew.
 STILL, PLAYING = 0.3, 3.0
 
@@ -35,7 +39,7 @@ class Keeper(Component):
 
     back = param.Boolean(default=False, doc="what the tab had kept is on show, or was refused")
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE, HISTORY)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, target: Playable, session: Session | None = None, document: Any = None, **params: Any) -> None:
@@ -65,7 +69,8 @@ class Keeper(Component):
             if text is None:
                 self._follow()
             else:
-                self._run(self._return(text, self._session, self._session.timeline.current))
+                entry = said(data, "event", int), said(data, "moment", str)
+                self._run(self._return(text, self._session, self._session.timeline.current, entry))
 
     def _see(self, seen: bool) -> None:
         """Pause what nobody sees; go on with what was paused so, and only with that."""
@@ -77,12 +82,12 @@ class Keeper(Component):
             self._resume = False
             target.play()
 
-    async def _return(self, text: str, session: Session, begun: Event) -> None:
+    async def _return(self, text: str, session: Session, begun: Event, entry: Entry) -> None:
         """Take up what a tab had kept; whatever is wrong with it is told, and the session begins as it would have."""
         try:
             # Not on the event loop: a stranger's text may be as long as a file.
             kept = await asyncio.to_thread(parse_session, text, "what this tab had kept")
-            await self._push(lambda: self._restored(session, begun, kept))
+            await self._push(lambda: self._restored(session, begun, kept, entry))
         except InvalidInput as error:
             problems = error.problems
             await self._push(lambda: self._refused(session, problems))
@@ -99,14 +104,21 @@ class Keeper(Component):
         self.back = True
         session.refuse(problems)
 
-    def _restored(self, session: Session, begun: Event, kept: Kept) -> None:
+    def _restored(self, session: Session, begun: Event, kept: Kept, entry: Entry) -> None:
         # Who has already done something does not lose it.
-        if session.timeline.current is begun:
-            self._returning = True
-            session.restore(kept)
-            self._kept = session.timeline.current
-        else:
+        if session.timeline.current is not begun:
             self.back = True
+            return
+        self._returning = True
+        newest, there = kept.timeline.current, remembered(kept.timeline, *entry)
+        if there is not None and there.moment.key != newest.moment.key:
+            kept.timeline.rewind(there.index)
+        name, preset = session.preset_name, session.preset
+        session.restore(kept)
+        self._kept = newest
+        # What was done last may not have been kept any more, and yet be in the address.
+        if there is None and mark(begun.moment.key) == entry[1] and begun.moment.key != newest.moment.key:
+            session.open(preset, name, begun.moment)
 
     def _shown(self, *_: Any) -> None:
         session = self._session

@@ -5,7 +5,8 @@ from typing import Any
 
 from app import theme
 from app.numbers import significant
-from app.session import Outcome, Session
+from app.outcome import Outcome
+from app.session import Session
 from app.views.messages import Component, said
 from sim.frame import Undetermined
 from sim.timeline import Event

@@ -1,4 +1,4 @@
-// The head of the page: the name, the presets, a preset saved to or loaded from a file, the other pages, the theme.
+// The head of the page: the name, the presets, what saves, loads and shares, the other pages, the theme.
 
 function button(words, title, act) {
   const made = element("button", {type: "button", title}, words)
@@ -6,55 +6,39 @@ function button(words, title, act) {
   return made
 }
 
-// So that a reload, or the address sent to somebody else, shows the same.
-function readdress(key, value) {
-  const url = new URL(window.location.href)
-  if (value) url.searchParams.set(key, value)
-  else url.searchParams.delete(key)
-  if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url)
-}
-
 // A page beside this one, so that the run on this one goes on.
 function beside(words, title) {
   return element("a", {target: "_blank", rel: "noopener", title: `${title}; opens beside this page`}, words)
 }
 
-function download(text, filename) {
-  const href = URL.createObjectURL(new Blob([text], {type: "application/json"}))
-  element("a", {href, download: filename}).click()
-  setTimeout(() => URL.revokeObjectURL(href), 1000)
-}
-
-async function send(model, chosen) {
-  // A file over the limit is never sent: it could be larger than the connection takes.
-  if (chosen.size > model.limit) {
-    model.send_msg({file: chosen.name, size: chosen.size})
-    return
+// Two kinds of file to save, below the button that offers them.
+function saving(tell) {
+  const choice = (kind, words, title) => {
+    const made = button(words, title, () => { list.hidePopover(); tell("gradcloud-save", {kind})() })
+    return made
   }
-  let binary = ""
-  for (const byte of new Uint8Array(await chosen.arrayBuffer())) binary += String.fromCharCode(byte)
-  model.send_msg({file: chosen.name, size: chosen.size, base64: btoa(binary)})
+  const list = element("div", {popover: "", id: "saving", role: "group", "aria-label": "Save as"},
+    choice("preset", "Preset", "these settings and the lesson, a JSON file"),
+    choice("session", "Session", "the log as well, each event to return to, a JSON file"))
+  const open = element("button", {type: "button", popovertarget: "saving", title: "save a preset or the session as a file"}, "Save")
+  list.addEventListener("beforetoggle", () => {
+    const {left, bottom} = open.getBoundingClientRect()
+    list.style.left = `${left}px`
+    list.style.top = `${bottom + 2}px`
+  })
+  return [open, list]
 }
 
 export function render({model}) {
   const presets = element("select", {"aria-label": "Preset"})
   presets.addEventListener("change", () => model.send_msg({open: presets.value}))
 
-  const file = element("input", {
-    type: "file", accept: ".json,application/json", class: "sr", tabindex: -1, "aria-label": "Preset file",
-  })
-  file.addEventListener("change", () => {
-    const [chosen] = file.files
-    file.value = ""
-    if (chosen) send(model, chosen)
-  })
-  const save = button("Save", "save these settings as a preset, a JSON file", () => model.send_msg({save: true}))
-  const load = button("Load…", "open a preset from a JSON file", () => file.click())
-  model.on("msg:custom", ({text, filename}) => download(text, filename))
+  const tell = (name, detail = {}) => () => window.dispatchEvent(new CustomEvent(name, {detail}))
+  const load = button("Load…", "open a preset, a session or an exported file; one may also be dropped on the page or pasted",
+    tell("gradcloud-load"))
 
   const compare = beside("Compare", "this preset and another, side by side in step")
   const claims = beside("Claims", "what was measured of claims about post-training")
-  const tell = (name) => () => window.dispatchEvent(new CustomEvent(name, {detail: {}}))
   const glossary = button("Glossary", "every word and symbol of this page", tell("gradcloud-glossary"))
   const share = button("Share", "the link, a frame for a slide, pictures, numbers, films and lessons of what is on show",
     tell("gradcloud-share"))
@@ -70,8 +54,6 @@ export function render({model}) {
     const groups = model.families.map(([label, members]) => element("optgroup", {label}, ...members.map(option)))
     presets.replaceChildren(...groups, ...(model.current === "" ? [new Option(model.title, "")] : []))
     presets.value = model.current
-    const asked = new URL(window.location.href).searchParams.get("preset")
-    if (model.current !== (asked ?? model.first)) readdress("preset", model.current)
   }
   const link = () => {
     const shade = model.theme === "light" ? {} : {theme: model.theme}
@@ -81,7 +63,6 @@ export function render({model}) {
   const showTheme = () => {
     themes.value = model.theme
     document.documentElement.dataset.theme = model.theme
-    readdress("theme", model.theme === "light" ? "" : model.theme)
     link()
   }
   model.on(["current", "title"], showPreset)
@@ -91,7 +72,7 @@ export function render({model}) {
   showTheme()
   return element("div", {class: "menu"}, element("div", {class: "bar"},
     element("h1", {}, "gradcloud"), element("span", {class: "what"}, "every arrow is a gradient, measured"),
-    element("label", {class: "preset"}, "Preset", presets), element("div", {class: "files"}, save, load, share, file),
+    element("label", {class: "preset"}, "Preset", presets), element("div", {class: "files"}, ...saving(tell), load, share),
     element("nav", {"aria-label": "Pages"}, compare, claims), glossary,
     element("label", {class: "theme"}, "Theme", themes), keys))
 }

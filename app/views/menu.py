@@ -1,8 +1,5 @@
-"""The head of the page: choose, save and load a preset; the other pages; the theme."""
+"""The head of the page: choose a preset; what saves, loads and shares; the other pages; the theme."""
 
-import base64
-import binascii
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +7,14 @@ import param
 
 from app.compare import FEWEST, filled
 from app.palette import THEMES
-from app.session import DEFAULT, Session
+from app.session import Session
 from app.shortcuts import BY_ACT, HELP, button, preset_act
 from app.theme import BASE
 from app.views.messages import Component, said
 from app.views.script import script
 from sim.errors import InvalidInput
-from sim.presets import MAX_BYTES, builtin, dumps_preset, names, parse_preset
+from sim.link_items import DEFAULT
+from sim.presets import builtin, names
 
 _HERE = Path(__file__).with_suffix("")
 #: The families of presets, by the first part of their names.
@@ -36,8 +34,6 @@ class Menu(Component):
     keys = param.Dict(default=button(HELP), constant=True)
     current = param.String(default="", doc='the preset\'s name; "" for one that came from a file')
     title = param.String(default="")
-    first = param.String(default="", constant=True, doc="what an address opens that names none")
-    limit = param.Integer(default=MAX_BYTES, constant=True)
     theme = param.String(default="light")
     compared = param.String(default="", doc="the presets that the page of comparison opens with")
 
@@ -45,7 +41,7 @@ class Menu(Component):
     _stylesheets = [BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, session: Session, **params: Any) -> None:
-        super().__init__(families=families(), first=DEFAULT, **params)
+        super().__init__(families=families(), **params)
         self._session = session
         session.param.watch(self._follow, ["preset", "preset_name"])
         session.look.param.watch(self._follow, "theme")
@@ -59,37 +55,14 @@ class Menu(Component):
         )  # fmt: skip
 
     def _handle_msg(self, data: Any) -> None:
-        wanted, origin, size = said(data, "open", str), said(data, "file", str), said(data, "size", int)
-        chosen = said(data, "theme", str)
+        wanted, chosen = said(data, "open", str), said(data, "theme", str)
         if chosen in THEMES:
             self._session.look.theme = chosen
         try:
             if wanted is not None:
                 self._session.open(builtin(wanted), wanted)
-            elif said(data, "save", bool):
-                self._save()
-            elif origin is not None and size is not None:
-                self._load(origin[:120], size, said(data, "base64", str))
         except InvalidInput as error:
             self._session.refuse(error.problems)
-
-    def _save(self) -> None:
-        preset = self._session.current_preset()
-        slug = self._session.preset_name
-        if slug is None:
-            slug = re.sub(r"[^a-z0-9]+", "-", preset.title.lower()).strip("-") or "preset"
-        elif preset != self._session.preset:
-            slug += "-changed"
-        self._send_msg({"text": dumps_preset(preset), "filename": f"{slug}.json"})
-
-    def _load(self, origin: str, size: int, encoded: str | None) -> None:
-        if size > MAX_BYTES or encoded is None:
-            raise InvalidInput([f"{origin}: got {size:,} bytes, allowed {MAX_BYTES:,}; load a smaller file"])
-        try:
-            content = base64.b64decode(encoded, validate=True)
-        except (binascii.Error, ValueError):
-            raise InvalidInput([f"{origin}: did not arrive whole; load it again"]) from None
-        self._session.open(parse_preset(content, origin))
 
 
 def families() -> list[list[Any]]:

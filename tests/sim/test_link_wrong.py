@@ -217,3 +217,22 @@ def test_what_is_far_too_long_or_too_much_is_read_in_bounded_time() -> None:
         "the link: over 100 parameters, allowed are preset and view; copy it anew"
     ]
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("packed", "told"),
+    [
+        ([], "path: damaged"), ([[], [], []], "path: damaged"), ([{}, []], "path: damaged"), ([[7], []], "path: damaged"),
+        ([[{}], [[0, 0, True]]], "path: damaged"), ([[{}], [[1, 0, 1]]], "path: damaged"),
+        ([[{}], [[0, -1, 1]]], "path: damaged"), ([[{}], [[0, 0, 0]]], "path: damaged"),
+        ([[{}], [[0, 0, 1.5]]], "path: damaged"), ([[{}], [[0, 0, 9000]]], "path: 9000 steps of 1152000 answers in all"),
+        ([[{"source.prompts": 1, "source.group_size": 1}], [[0, 0, 15_000], [0, 1, 15_000]]], "path: 30000 steps"),
+        ([[{}] * 1001, []], "path: 1001 settings, allowed at most 1000"),
+        ([[{"clip.on": "yes"}], []], 'path: clip.on: got "yes"'), ([[{"hue": 1}], []], "path: hue: unknown key"),
+    ],
+)  # fmt: skip
+def test_steps_that_a_stranger_packed_are_refused_in_words(packed: Any, told: str) -> None:
+    link, problems = parse_link(f"preset=opsd-collapse&view=1;draw=3;path={pack(packed)}")
+    assert len(problems) == 1
+    assert problems[0].startswith(told)
+    assert (link.moment.step, link.moment.draw) == (0, 3)
