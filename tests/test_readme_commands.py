@@ -85,6 +85,12 @@ def test_it_runs_to_its_end(command: str, folder: Path) -> None:
     assert said.strip() or (named and (folder / named[1]).stat().st_size)
 
 
+@pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+def test_its_python_runs(program: str, folder: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("command", [each for each in COMMANDS if each.startswith(LONG)])
 def test_it_works_and_can_be_interrupted(command: str, folder: Path) -> None:
     process = started(command, folder)
