@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from app import film, still
+from app.address import session_link
 from app.lesson.export import export_lesson
 from app.lesson.recording import Along
 from app.session import Session
 from sim.columns import column_kinds, columns_file
 from sim.errors import Cancelled, InvalidInput
 from sim.frame import Frame
-from sim.link import LOOKS, MAX_QUERY, TOKEN, Link, fits
+from sim.link import MAX_QUERY, Link, fits
 from sim.presets import Preset, dumps_preset
 from sim.sentences import either, shown
 from sim.session_file import Kept, dumps_session
@@ -88,13 +89,7 @@ class Shown:
     @classmethod
     def of(cls, session: Session) -> "Shown":
         """What a session has on show."""
-        look, moment = session.look, session.timeline.current.moment
-        said = {"theme": look.theme, "scale": look.radius, "side": look.side}
-        different = {key: value for key, value in said.items() if value != LOOKS[key][0]}
-        if look.selected is not None:
-            different[TOKEN] = str(look.selected)
-        link = Link(session.preset, session.preset_name, moment, different)
-        return cls(link, session.current_preset(), session.so_far(), tuple(session.trail()))
+        return cls(session_link(session), session.current_preset(), session.so_far(), tuple(session.trail()))
 
     def query(self, log: bool) -> str:
         """The link's query, with the log or without; "" is that of the page as it opens by itself.
