@@ -26,7 +26,7 @@ _ENCODERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 class EncodingError(GradcloudError, RuntimeError):
-    """ffmpeg failed; the message has the last that it said."""
+    """ffmpeg failed; the message has the first that it said."""
 
 
 def missing(kind: str) -> str:
@@ -80,7 +80,7 @@ def encoded(pictures: "Iterator[NDArray[np.uint8]]", kind: str, fps: float, comm
                 raise
             if process.wait() != 0:
                 log.seek(0)
-                said = log.read().decode(errors="replace").strip().splitlines()[-3:]
+                said = log.read().decode(errors="replace").strip().splitlines()[:3]
                 raise EncodingError(f"ffmpeg could not write {kind}: {' / '.join(said) or 'it said nothing'}")
         return target.read_bytes()
 

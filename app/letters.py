@@ -38,7 +38,7 @@ class Label(Artist):
         if self._real:
             family = [name.strip() for name in FONT.split(",")]
             font = FontProperties(family=family, size=self._size, weight="bold" if self._bold else "normal")
-            renderer.draw_text(gc, x, y, _of_xml(self._said), font, 0, mtext=self)
+            renderer.draw_text(gc, x, y, of_xml(self._said), font, 0, mtext=self)
         else:
             font = FontProperties(fname=_file(self._bold), size=self._size * _NARROWER)
             share = {"left": 0.0, "center": 0.5, "right": 1.0}[self._align]
@@ -104,7 +104,7 @@ def _cut(line: str, room: float, size: float, bold: bool) -> str:
     return f"{line.rstrip()}…"
 
 
-def _of_xml(said: str) -> str:
+def of_xml(said: str) -> str:
     """A line without the two letters of no alphabet that XML may not hold."""
     return said.replace("\ufffe", UNKNOWN).replace("\uffff", UNKNOWN)
 

@@ -23,7 +23,7 @@ from matplotlib.path import Path
 from matplotlib.transforms import Affine2D
 from numpy.typing import NDArray
 
-from app.letters import Label
+from app.letters import Label, of_xml
 
 Floats = NDArray[np.float64]
 Box = tuple[float, float, float, float]
@@ -78,8 +78,10 @@ class Sheet:
         dash: Sequence[float] | None = None,
     ) -> None:  # fmt: skip
         """Straight lines, from `ends` [n, 2, 2]."""
-        if len(ends):
-            style: Any = "solid" if dash is None else (0, tuple(dash))
+        style: Any = "solid" if dash is None else (0, tuple(dash))
+        if len(ends) == 1:
+            self._path(name, Path(ends[0]), "none", float(np.max(alpha)), color, float(np.max(width)), dash)
+        elif len(ends):
             lines = LineCollection(
                 list(ends), colors=to_rgba_array([color] * len(ends), alpha), linewidths=width, linestyles=[style],
                 capstyle="butt",
@@ -90,7 +92,9 @@ class Sheet:
         self, name: str, corners: Floats, fill: str, alpha: float = 1.0, edge: str = "none", width: float = 0.0
     ) -> None:
         """Filled polygons, from `corners` [n, m, 2]."""
-        if len(corners):
+        if len(corners) == 1:
+            self._path(name, Path([*corners[0], corners[0][0]], closed=True), fill, alpha, edge, width)
+        elif len(corners):
             face = to_rgba(fill, alpha)
             shapes = PolyCollection(list(corners), facecolors=[face], edgecolors=edge, linewidths=width)
             self._add(name, shapes, corners)
@@ -133,7 +137,7 @@ class Sheet:
     def svg(self, title: str, creator: str, description: str) -> bytes:
         """The sheet as SVG, of its size in pixels."""
         file = io.StringIO()
-        about = {"Date": None, "Title": title, "Creator": creator, "Description": description}
+        about = {"Date": None, "Title": of_xml(title), "Creator": creator, "Description": description}
         FigureCanvasSVG(self._figure).print_svg(file, metadata=about)
         points = f'width="{self.width}pt" height="{self.height}pt"'
         return file.getvalue().replace(points, points.replace("pt", "px"), 1).encode()
