@@ -30,7 +30,7 @@ serve: $(TO_SERVE) ## install what is needed and serve the page (PORT=5006)
 
 test: $(TO_TEST) ## install what is needed and run every test, the browser's too (ARGS="-k clip" for some)
 	@$(PYTHON) -m tests.chromium
-	$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(TO_TEST) ## ruff, its formatter's check, and mypy on sim/ and app/
 	$(BIN)/ruff check .

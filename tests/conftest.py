@@ -1,10 +1,23 @@
-"""Fixtures that every test may ask for."""
+"""Fixtures that every test may ask for, and the order in which files are tested."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from tests import chromium
+
+#: Seconds that a test of a marker takes, about.
+SECONDS = {"browser": 6, "slow": 10}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files that take long first: workers that take whole files then have short ones left to end together with."""
+    seconds: Counter[Any] = Counter()
+    for item in items:
+        seconds[item.path] += sum(each for name, each in SECONDS.items() if item.get_closest_marker(name))
+    items.sort(key=lambda item: (-seconds[item.path], str(item.path)))
 
 
 @pytest.fixture(scope="session")
