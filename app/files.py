@@ -113,7 +113,7 @@ class Files(param.Parameterized):
         if opened.kept is not None:
             self._before = session.so_far()
             session.restore(opened.kept)
-            self._say(f"{origin} took the place of the log, of {_events(self._before)}.")
+            self._say(f"{origin} took the place of the log of {_events(self._before)}.")
         else:
             self._say(self._notice)
             follow(session, opened, [])

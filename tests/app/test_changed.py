@@ -1,14 +1,11 @@
 """Changed settings: what is on show until theirs is there, and how they are saved."""
 
 import asyncio
-from typing import Any
 
-import pytest
-
+from app.files import Files
 from app.frames import Frames
 from app.session import TITLE
 from app.views.gauges import Gauges
-from app.views.menu import Menu
 from app.views.plane import Plane
 from sim.presets import builtin, dumps_preset, parse_preset
 from tests.app.conftest import PRESET, Paced, begun, run, settled
@@ -53,21 +50,17 @@ def test_a_changed_preset_is_saved_under_a_title_that_says_so_once(paced_frames:
     run(scene())
 
 
-def test_a_changed_preset_is_saved_in_a_file_that_says_so(
-    paced_frames: Frames, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_preset_is_saved_in_a_file_that_says_so(paced_frames: Frames) -> None:
     async def scene() -> None:
-        sent: list[dict[str, Any]] = []
+        saved: list[str] = []
         session = begun(paced_frames)
-        menu = Menu(session)
-        monkeypatch.setattr(menu, "_send_msg", sent.append)
+        files = Files(session)
         for name, preset in (("sft-fan", builtin("sft-fan")), (None, PRESET)):
             session.open(preset, name)
-            menu._handle_msg({"save": True})
+            saved.append(files.saved("preset")[0])
             session.dials.clip = not session.dials.clip
-            menu._handle_msg({"save": True})
-        files = ["sft-fan.json", "sft-fan-changed.json", "a-small-one.json", "a-small-one-changed.json"]
-        assert [each["filename"] for each in sent] == files
+            saved.append(files.saved("preset")[0])
+        assert saved == ["sft-fan.json", "sft-fan-changed.json", "a-small-one.json", "a-small-one-changed.json"]
         session.close()
 
     run(scene())

@@ -78,7 +78,7 @@ def test_a_session_takes_the_place_of_the_log_which_comes_back_and_forth(paced_f
         assert not desk.undoable
         await desk.hear(**upload(text, "lecture.json"))
         assert session.kept() == text
-        assert desk.told == "lecture.json took the place of the log, of 3 events."
+        assert desk.told == "lecture.json took the place of the log of 3 events."
         assert desk.undoable
         session.draw()
         more = session.kept()

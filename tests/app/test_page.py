@@ -69,7 +69,8 @@ def test_the_lesson_of_the_collapse_from_end_to_end(opened: Callable[..., Page],
     expect(page.get_by_role("switch", name="Clip", exact=True)).not_to_be_checked()
 
     with page.expect_download() as saving:
-        page.get_by_role("button", name="Save").click()
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_role("group", name="Save as").get_by_role("button", name="Preset").click()
     saved = tmp_path / saving.value.suggested_filename
     saving.value.save_as(saved)
     assert saved.name == "opsd-collapse.json"

@@ -1,6 +1,4 @@
 import asyncio
-import base64
-import json
 
 import pytest
 
@@ -13,7 +11,7 @@ from app.views.menu import Menu
 from app.views.player import Player
 from app.views.status import Status
 from sim.config import Clip, Teacher
-from sim.presets import MAX_BYTES, builtin, dumps_preset, parse_preset
+from sim.presets import builtin
 from tests.app.conftest import PRESET, SMALL, Paced, begun, run, settled
 
 
@@ -326,52 +324,12 @@ def test_an_event_of_another_preset_brings_its_lesson_and_its_dials_back(paced_f
     run(scene())
 
 
-def upload(text: str | bytes) -> dict[str, object]:
-    content = text.encode() if isinstance(text, str) else text
-    return {"file": "mine.json", "size": len(content), "base64": base64.b64encode(content).decode()}
-
-
-def test_a_saved_preset_loads_back_to_the_same_settings(paced_frames: Frames) -> None:
-    async def scene() -> None:
-        session = begun(paced_frames)
-        session.dials.clip = True
-        saved = dumps_preset(session.current_preset())
-        session.open(builtin("sft-fan"), "sft-fan")
-        Menu(session)._handle_msg(upload(saved))
-        assert session.dials.config == parse_preset(saved).config
-        assert session.dials.clip
-        session.close()
-
-    run(scene())
-
-
-def broken(**config: object) -> str:
-    value = json.loads(dumps_preset(PRESET))
-    value["config"] |= config
-    return json.dumps(value)
-
-
-@pytest.mark.parametrize(
-    ("message", "words"),
-    [
-        (upload("not json"), "mine.json"),
-        (upload(b"\xff\xfe"), "mine.json"),
-        (upload(broken(clp={})), "clp"),
-        (upload(broken(seed=True, source={"alpha": 3})), "seed"),
-        (upload(dumps_preset(PRESET).replace('"schema_version": 1', '"schema_version": 2')), "newer version"),
-        ({"file": "big.json", "size": MAX_BYTES + 1}, "big.json"),
-        ({"file": "x.json", "size": 3, "base64": "*"}, "did not arrive whole"),
-        ({"open": "../../etc/passwd"}, "no preset"),
-    ],
-)
-def test_a_bad_preset_is_refused_line_by_line_and_changes_nothing(
-    paced_frames: Frames, message: dict[str, object], words: str
-) -> None:
+def test_a_name_that_is_no_preset_is_refused_and_changes_nothing(paced_frames: Frames) -> None:
     async def scene() -> None:
         session = begun(paced_frames)
         frame = await settled(session)
-        Menu(session)._handle_msg(message)
-        assert any(words in problem for problem in session.problems)
+        Menu(session)._handle_msg({"open": "../../etc/passwd"})
+        assert any("no preset" in problem for problem in session.problems)
         assert len(session.timeline.events) == 1
         assert session.frame is frame
         assert session.dials.config == SMALL
@@ -416,7 +374,6 @@ def test_a_long_value_from_the_browser_is_quoted_in_short(paced_frames: Frames) 
     [
         7, None, "draw", True, [], ["act"], {}, {"act": []}, {"act": "fly"}, {"act": None}, {"index": {}},
         {"index": True}, {"index": 0.0}, {"index": -1}, {"index": 99}, {"open": ["sft-fan"]}, {"open": None},
-        {"file": "a.json"}, {"file": 3, "size": 3}, {"file": "a.json", "size": "3", "base64": "AAAA"},
         {"save": 0}, {"dismiss": 0}, {"ready": []}, {"name": [], "value": 1, "done": True}, {"name": "weight"},
         {"name": "weight", "value": 0.5}, {"name": "weight", "value": 0.5, "done": "no"},
         {"name": "weight", "done": True}, {"name": "config", "value": {}, "done": True},
