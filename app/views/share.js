@@ -19,7 +19,7 @@ export function render({model}) {
     return [box, element("label", {class: "check"}, box, words)]
   }
   const choose = (name, options) => element("select", {"aria-label": name}, ...options.map(([key, words]) => new Option(words, key)))
-  const section = (heading, ...parts) => element("section", {"aria-label": heading}, element("h3", {}, heading), ...parts)
+  const section = (heading, ...parts) => element("section", {role: "group", "aria-label": heading}, element("h3", {}, heading), ...parts)
   const of = (name) => model.kinds.filter(([, section]) => section === name).map(([key, , label]) => [key, label])
   const here = () => window.location.href.split(/[?#]/)[0]
 
@@ -50,7 +50,7 @@ export function render({model}) {
   }
 
   // 1. The link.
-  const link = element("input", {type: "text", readonly: "", "aria-label": "Link", spellcheck: "false", autofocus: ""})
+  const link = element("input", {type: "text", readonly: "", "aria-label": "Address", spellcheck: "false", autofocus: ""})
   const [log, logged] = check("with the log", {checked: ""})
   const copyLink = button("Copy link", () => copy(link, "Link"))
   const linkNote = element("p", {class: "note"})
