@@ -82,10 +82,13 @@ class AddressBar(Component):
         self._note(False)
 
     def _acted(self, *_: Any) -> None:
-        event = self._session.timeline.current
-        if event is not self._event:
-            self._event = event
-            self._note(event.kind != "draw" and not self._returning)
+        timeline, before = self._session.timeline, self._event
+        if timeline.current is before:
+            return
+        self._event = timeline.current
+        # None where another log took the place of the one that there was.
+        new = [event.kind for event in timeline.events if event.index > before.index]
+        self._note(not self._returning and (not new or any(kind != "draw" for kind in new)))
 
     def _looked(self, *_: Any) -> None:
         self._note(False)
