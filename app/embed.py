@@ -64,7 +64,9 @@ def query(link: str, hidden: Iterable[str] = ()) -> str:
     if wrong := [_unknown(name) for name in names if name not in PARTS]:
         raise InvalidInput(wrong)
     hide = [f"hide={','.join(names)}"] if names else []
-    return "&".join([*filter(None, [link.lstrip("?")]), f"embed={_ON}", *hide])
+    # What follows a # is no part of a query, and would swallow what comes after it.
+    bare = link.lstrip("?").split("#")[0]
+    return "&".join([*filter(None, [bare]), f"embed={_ON}", *hide])
 
 
 def iframe(link: str, hidden: Iterable[str] = (), width: int = WIDTH, height: int = HEIGHT, page: str = PAGE) -> str:

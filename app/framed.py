@@ -8,6 +8,8 @@ from app.grid import Grid
 PLACES = ("menu", "dials", "plane", "side", "player")
 
 _REST, _OWN = "minmax(0, 1fr)", "minmax(0, auto)"
+#: What is left below readings that are not to be cut.
+_LEAST = "minmax(80px, 1fr)"
 _DIALS, _SIDE = "calc(200px * var(--type))", "minmax(calc(250px * var(--type)), 24vw)"
 _BESIDE = "clamp(calc(168px * var(--type)), 31vw, calc(250px * var(--type)))"
 _GAP = "0 12px"
@@ -52,7 +54,7 @@ def small(parts: Collection[str]) -> Grid:
     beside = [name for name in ("side", "dials") if name in parts]
     columns = [_REST, _BESIDE][: 1 + bool(beside)]
     inner = [["plane", name] for name in beside] or [["plane"]]
-    rows = ["fit-content(58%)", _REST] if len(beside) == 2 else [_REST]
+    rows = ["minmax(0, max-content)", _LEAST] if len(beside) == 2 else [_REST]
     return _grid(columns, rows, _around(parts, inner, ["player"] * len(columns)), parts, ("dials",))
 
 

@@ -34,7 +34,7 @@ export function render({model}) {
   // A finger that scrolls the page around has not pressed into this one.
   const cancelled = (event) => { if (event.pointerType === "touch") disarm() }
   const turned = (event) => {
-    if (armed() || !within(event, ".figure")) return
+    if (armed() || !within(event, ".plane")) return
     // Unheard, and so not prevented: the page around scrolls.
     event.stopPropagation()
     say("press here to zoom with the wheel")
