@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from sim.world import expected_hashes
 BY_NAME = {claim.name: claim for claim in CLAIMS}
 
 
+@cache
 def shipped() -> Ledger:
     found = load_ledger()
     assert found is not None, "assets/claims.json is missing"
