@@ -16,7 +16,7 @@ PATIENCE = 60_000
 
 
 def test_a_picture_that_is_ready_before_a_slow_browser_arrives(page: Page, tmp_path: Path) -> None:
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 3})
     with serving(tmp_path) as address:
         for preset in ("rl-small-batch", "opd-cross-family"):
             page.goto(f"{address}?preset={preset}")
