@@ -6,9 +6,11 @@ from typing import Any
 
 import panel as pn
 
+from app.outputs import Outputs
+
 
 class Push:
-    """Makes changes to a document, one after the other; without a document, at once.
+    """Makes changes to a document, one after the other; to a notebook's outputs, or without a document, at once.
 
     Awaiting a change waits until it is made, so that whoever makes many never gets ahead of the server. The first
     waits until the browser is there: what changes while the browser fetches the document would not reach it.
@@ -29,6 +31,10 @@ class Push:
         """Make a change, unless this is closed or the task is cancelled before its turn comes."""
         if self._closed:
             raise asyncio.CancelledError
+        if isinstance(self._document, Outputs):
+            with self._document.together():
+                change()
+            return
         if not self._served():
             change()
             return

@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 import panel as pn
 from panel.custom import JSComponent
 
+from app.outputs import hear
+
 Value = TypeVar("Value")
 
 
@@ -19,8 +21,10 @@ class Component(JSComponent):
 
     def _process_event(self, event: Any) -> None:
         document: Any = pn.state.curdoc
-        if document is None or document.session_context is None:
+        if document is None:
             super()._process_event(event)
+        elif document.session_context is None:
+            hear(document, lambda: super(Component, self)._process_event(event))
         else:
             document.add_next_tick_callback(lambda: super(Component, self)._process_event(event))
 
