@@ -19,6 +19,6 @@ def test_a_picture_that_is_ready_before_a_slow_browser_arrives(page: Page, tmp_p
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 3})
     with serving(tmp_path) as address:
         for preset in ("rl-small-batch", "opd-cross-family"):
-            page.goto(f"{address}?preset={preset}")
+            page.goto(f"{address}?preset={preset}", timeout=PATIENCE)
             page.wait_for_function(DRAWN, timeout=PATIENCE)
             expect(page.locator(".verdict h2")).to_have_text(re.compile("safe radius"), timeout=PATIENCE)
