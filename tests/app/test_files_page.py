@@ -74,7 +74,13 @@ def test_a_session_is_saved_dropped_undone_and_opened_again(opened: Callable[...
     page.get_by_role("button", name="Draw", exact=True).click()
     expect(events(page)).to_have_count(2)
     with page.expect_download() as saving:
-        page.get_by_role("button", name="Save", exact=True).press("Enter")
+        save = page.get_by_role("button", name="Save", exact=True)
+        save.press("Enter")
+        expect(page.get_by_role("group", name="Save as")).to_be_in_viewport(ratio=1)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("group", name="Save as")).not_to_be_visible()
+        expect(save).to_be_focused()
+        save.press("Enter")
         page.get_by_role("group", name="Save as").get_by_role("button", name="Session").press("Enter")
     saved = tmp_path / saving.value.suggested_filename
     saving.value.save_as(saved)

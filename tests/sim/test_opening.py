@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim import presets, resources, session_file
+from sim.columns import KINDS, columns_file
 from sim.config import Clip, Config
 from sim.errors import InvalidInput
 from sim.link import Link
@@ -25,6 +26,7 @@ from sim.presets import Preset, builtin, dumps_preset, names
 from sim.record import dumps_record, record
 from sim.session_file import Kept, dumps_session
 from sim.timeline import Moment, Timeline
+from tests.shipped import HINTED, frame
 from tests.sim.test_presets import LINES, configs
 
 HERE = settings(max_examples=30, deadline=None)
@@ -70,8 +72,8 @@ def test_file_to_session_to_file_is_the_identity_for_a_shipped_preset(name: str)
     assert written(again.kept) == written(session(opened.preset))
 
 
-@HERE
-@given(configs(), LINES, LINES, st.lists(LINES, max_size=8))
+@settings(max_examples=15, deadline=None)
+@given(configs(), LINES, LINES, st.lists(LINES, max_size=3))
 def test_file_to_session_to_file_is_the_identity_for_any_preset(
     config: Config, title: str, lesson: str, tries: list[str]
 ) -> None:
@@ -309,6 +311,14 @@ def test_an_export_opens_the_moment_that_it_shows_whatever_its_texts_hold(kind: 
             each.preset, each.name, each.moment, each.look
         )  # fmt: skip
         assert opened.what == f"an export at step {each.moment.step}, draw {each.moment.draw}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_numbers_of_a_frame_open_at_its_moment(kind: str) -> None:
+    moment = Moment(HINTED, draw=1)
+    own = Preset(title='"=1+1;", <b> é', lesson="l", config=Config())
+    opened = parse_file(columns_file(frame(HINTED, 1), link(preset=own, name=None, moment=moment), kind), f"a.{kind}")
+    assert (opened.preset, opened.moment, opened.look) == (own, moment, {"theme": "dark"})
 
 
 def test_an_export_with_a_log_opens_as_its_session() -> None:
