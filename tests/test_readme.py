@@ -10,9 +10,7 @@ from typer.main import get_command
 
 from app.cli import app
 from sim.ledger_file import load_ledger, markdown
-from sim.presets import builtin, names, parse_preset
-from sim.timeline import Moment
-from tests.shipped import shared
+from sim.presets import parse_preset
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 COMMANDS = re.findall(r"^\$ gradcloud (.+)$", README, re.MULTILINE)
@@ -35,15 +33,6 @@ def test_the_preset_that_it_shows_is_accepted() -> None:
     for block in blocks:
         json.loads(block)
         parse_preset(block)
-
-
-def test_it_lists_every_preset_with_the_ratio_that_its_first_frame_has() -> None:
-    listed = dict(re.findall(r"^\| ([a-z-]+) \| ([0-9.]+|no signal) \|", README, re.MULTILINE))
-    assert sorted(listed) == sorted(names())
-    for name, said in listed.items():
-        ratio = shared().frame(Moment(builtin(name).config), complete=False).update.ratio
-        # Another processor rounds otherwise, and may sample another word.
-        assert float(said) == pytest.approx(ratio, rel=0.05) if isinstance(ratio, float) else said == "no signal", name
 
 
 def test_the_files_that_it_links_to_are_there() -> None:
