@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.frames import Frames
 from app.session import Session
@@ -125,3 +125,17 @@ def opened(page: Page, served: str) -> Callable[..., Page]:
         return page
 
     return open_page
+
+
+@pytest.fixture(scope="module")
+def shown(browser: Browser, served: str) -> Iterator[Page]:
+    """The page with its picture, opened once for the tests of a file that look and undo what they do to it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    page.goto(served)
+    page.wait_for_function(DRAWN)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    yield page
+    context.close()

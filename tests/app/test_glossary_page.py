@@ -29,8 +29,8 @@ def entries(page: Page) -> Any:
     return dialog(page).locator(".entry:visible")
 
 
-def test_a_readings_name_opens_its_entry_and_gets_the_focus_back(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
+def test_a_readings_name_opens_its_entry_and_gets_the_focus_back(shown: Page) -> None:
+    page = shown
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     name = page.get_by_role("button", name="Density", exact=True)
@@ -52,8 +52,8 @@ def test_a_readings_name_opens_its_entry_and_gets_the_focus_back(opened: Callabl
     assert [url for url in asked if urlparse(url).netloc not in ("", host)] == []
 
 
-def test_the_button_opens_it_and_what_is_typed_filters_it(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
+def test_the_button_opens_it_and_what_is_typed_filters_it(shown: Page) -> None:
+    page = shown
     page.get_by_role("button", name="Glossary").click()
     total = len(glossary().entries)
     expect(entries(page)).to_have_count(total)
@@ -71,8 +71,8 @@ def test_the_button_opens_it_and_what_is_typed_filters_it(opened: Callable[..., 
     assert page.evaluate(FOCUSED)[1] == "Glossary"
 
 
-def test_what_is_typed_in_it_does_nothing_to_the_page(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
+def test_what_is_typed_in_it_does_nothing_to_the_page(shown: Page) -> None:
+    page = shown
     page.get_by_role("button", name="Glossary").click()
     expect(entries(page)).not_to_have_count(0)
     dialog(page).locator("dl").focus()
@@ -83,8 +83,8 @@ def test_what_is_typed_in_it_does_nothing_to_the_page(opened: Callable[..., Page
     expect(page.locator(".log tbody tr")).to_have_count(1)
 
 
-def test_the_focus_stays_within_it(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
+def test_the_focus_stays_within_it(shown: Page) -> None:
+    page = shown
     page.get_by_role("button", name="Glossary").click()
     expect(entries(page)).not_to_have_count(0)
     dialog(page).get_by_label("Find").fill("noise scale")

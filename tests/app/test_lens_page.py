@@ -64,8 +64,8 @@ def site_of(page: Page, selector: str = ".token.with:not(.faint)", nth: int = 0)
     return int(page.locator(selector).nth(nth).get_attribute("data-site") or -1)
 
 
-def test_pointing_at_a_token_marks_its_arrow(opened: Callable[..., Page]) -> None:
-    page = with_tokens(opened())
+def test_pointing_at_a_token_marks_its_arrow(shown: Page) -> None:
+    page = with_tokens(shown)
     site = site_of(page)
     token(page, site).hover()
     page.wait_for_function(f"([x, y]) => JSON.stringify(({POINTED})()) === JSON.stringify([[x], [y]])",
@@ -77,9 +77,9 @@ def test_pointing_at_a_token_marks_its_arrow(opened: Callable[..., Page]) -> Non
 
 
 def test_pointing_at_an_arrow_marks_its_token_within_the_lens_and_moves_nothing_else(
-    opened: Callable[..., Page],
+    shown: Page,
 ) -> None:
-    page = with_tokens(opened())
+    page = with_tokens(shown)
     last = page.locator(".answer").last
     told = last.locator(".token").evaluate_all("(all) => all.map((each) => Number(each.dataset.site))")
     # Of the last answer, which is out of sight, the token whose arrow has most room around its tip.
@@ -107,8 +107,8 @@ def test_the_mouse_on_an_arrow_finds_its_token_or_says_where_it_stands(opened: C
     assert page.evaluate(INSIDE)
 
 
-def test_a_token_whose_answer_is_not_shown_is_told_in_words(opened: Callable[..., Page]) -> None:
-    page = with_tokens(opened())
+def test_a_token_whose_answer_is_not_shown_is_told_in_words(shown: Page) -> None:
+    page = with_tokens(shown)
     shown = page.locator(".token").evaluate_all("(all) => all.map((each) => Number(each.dataset.site))")
     drawn = page.evaluate("() => Array.from(Bokeh.documents[0].get_model_by_name('arrows').data.site)")
     hidden = next(site for site in drawn if site not in shown)
@@ -119,8 +119,8 @@ def test_a_token_whose_answer_is_not_shown_is_told_in_words(opened: Callable[...
     expect(page.locator(".token.pointed")).to_have_count(0)
 
 
-def test_more_answers_are_shown_on_request_and_placed_once(opened: Callable[..., Page]) -> None:
-    page = with_tokens(opened())
+def test_more_answers_are_shown_on_request_and_placed_once(shown: Page) -> None:
+    page = with_tokens(shown)
     expect(page.locator(".counted")).to_have_text("12 of 128 answers: those of the strongest pull")
     page.get_by_role("listbox", name="Tokens of the answers").evaluate("""(box) => {
       window.placed = 0
@@ -169,8 +169,8 @@ def test_tokens_are_reached_moved_between_and_picked_out_by_the_keyboard(opened:
     expect(page.get_by_role("button", name="Play")).to_have_count(1)
 
 
-def test_a_pull_in_words_points_at_its_arrow_and_picks_its_token_out(opened: Callable[..., Page]) -> None:
-    page = with_tokens(opened())
+def test_a_pull_in_words_points_at_its_arrow_and_picks_its_token_out(shown: Page) -> None:
+    page = with_tokens(shown)
     lines = page.locator(".pulls button")
     expect(lines.first).to_have_text(re.compile(r"^\S+ after .+: the hinted teacher wants \S+; [\d.]+ % of the update"))
     assert page.locator(".pulls button:visible").count() == 3

@@ -24,8 +24,8 @@ TIP = """() => {
 }"""
 
 
-def test_hovering_over_a_tip_tells_about_its_token(opened: Callable[..., Page]) -> None:
-    page = opened()
+def test_hovering_over_a_tip_tells_about_its_token(shown: Page) -> None:
+    page = shown
     expect(page.get_by_text("computing")).to_have_count(0)
     x, y = page.evaluate(TIP)
     page.mouse.move(x, y)
@@ -45,9 +45,9 @@ WRITTEN = """([column, values]) => {
 }"""
 
 
-def test_the_hover_writes_numbers_as_the_page_does(opened: Callable[..., Page]) -> None:
+def test_the_hover_writes_numbers_as_the_page_does(shown: Page) -> None:
     values = [0.0, 1.0, 0.0254, 9.999, 1760.4, -0.5, 5.68e-4, -3.21e-8, 1.5e6, 99_999.0, 0.0009999]
-    page = opened()
+    page = shown
     assert page.evaluate(WRITTEN, ["@norm", values]) == [significant(each) for each in values]
     assert page.evaluate(WRITTEN, ["@norm", [MISSING, float(np.float32(MISSING))]]) == ["computing"] * 2
 
@@ -74,8 +74,8 @@ RULES = """(how) => {
 }"""
 
 
-def test_each_reading_shows_its_rule_to_the_mouse_and_to_the_keyboard(opened: Callable[..., Page]) -> None:
-    page = opened()
+def test_each_reading_shows_its_rule_to_the_mouse_and_to_the_keyboard(shown: Page) -> None:
+    page = shown
     expect(page.get_by_text("computing")).to_have_count(0)
     readings = page.locator(".verdict, .reading")
     expect(readings).to_have_count(8)
@@ -86,8 +86,8 @@ def test_each_reading_shows_its_rule_to_the_mouse_and_to_the_keyboard(opened: Ca
         assert page.evaluate(RULES, "focus") == [True]
 
 
-def test_each_note_stays_on_its_line(opened: Callable[..., Page]) -> None:
-    page = opened()
+def test_each_note_stays_on_its_line(shown: Page) -> None:
+    page = shown
     expect(page.get_by_text("computing")).to_have_count(0)
     notes = page.locator(".reading .note")
     assert notes.evaluate_all("(all) => all.map((each) => each.scrollWidth <= each.clientWidth)") == [True] * 9
@@ -106,8 +106,8 @@ def test_the_branch_letter_fits_beside_a_number_of_two_digits(opened: Callable[.
     assert cell.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
 
 
-def test_the_lesson_is_one_press_away(opened: Callable[..., Page]) -> None:
-    page = opened()
+def test_the_lesson_is_one_press_away(shown: Page) -> None:
+    page = shown
     heading = page.locator(".lesson h2")
     expect(heading).not_to_be_in_viewport()
     page.get_by_role("button", name="lesson").click()
