@@ -1,4 +1,4 @@
-"""Of a session that comes back, the entry of the browser's history that was gone to is on show, not what was done last."""
+"""Of a session that comes back, the entry of the history that was gone to is on show, not the newest event."""
 
 from typing import Any
 
