@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from urllib.parse import parse_qs, urlsplit
 
@@ -47,6 +48,10 @@ ROW = """(part) => {
 }"""
 
 
+def says(asked: dict[str, list[str]], url: str) -> bool:
+    return parse_qs(urlsplit(url).query) == asked
+
+
 def test_every_preset_is_in_the_menu_once_in_its_family() -> None:
     told = families()
     assert [family for family, _ in told] == list(FAMILIES.values())
@@ -63,8 +68,9 @@ def test_a_theme_is_put_on_at_once_stays_in_the_address_and_leaves_menu_and_play
     for name, palette in reversed(THEMES.items()):
         page.get_by_role("combobox", name="Theme").select_option(name)
         page.wait_for_function("(name) => document.documentElement.dataset.theme === name", arg=name)
-        asked = parse_qs(urlsplit(page.url).query)
-        assert asked == {"preset": ["sft-fan"]} | ({} if name == "light" else {"theme": [name]})
+        asked = {"preset": ["sft-fan"]} | ({} if name == "light" else {"view": [f"1;theme={name}"]})
+        # The address follows in a moment.
+        page.wait_for_url(partial(says, asked))
         paper = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper')")
         assert paper.strip() == palette.paper
         page.evaluate(LAID_OUT)

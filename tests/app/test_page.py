@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from sim.presets import MAX_BYTES, builtin, dumps_preset
+from sim.presets import builtin, dumps_preset
 from tests.page import events, verdict
 
 pytestmark = pytest.mark.browser
@@ -182,16 +182,6 @@ def test_a_malformed_upload_names_each_problem_and_leaves_the_session_as_it_was(
     expect(events(page)).to_have_count(1)
 
 
-def test_a_file_over_the_limit_is_refused_and_the_page_goes_on(opened: Callable[..., Page], tmp_path: Path) -> None:
-    page = opened()
-    large = tmp_path / "large.json"
-    large.write_bytes(b" " * (MAX_BYTES + 1))
-    load(page, large)
-    expect(page.get_by_role("alert")).to_contain_text(f"allowed {MAX_BYTES:,}")
-    page.get_by_role("button", name="Draw").click()
-    expect(events(page).nth(1)).to_contain_text("batch 1 drawn")
-
-
 @pytest.mark.parametrize("name", ["opsd-colapse", HOSTILE])
 def test_an_address_that_asks_for_no_preset_gives_the_first_one_and_says_so(
     opened: Callable[..., Page], name: str
@@ -206,7 +196,7 @@ def test_an_address_with_an_unknown_key_says_so_and_opens_its_preset(opened: Cal
     expect(page.get_by_role("alert").locator("li")).to_have_text(
         [
             'the address: unknown key "presett"; did you mean "preset"?',
-            'the address: unknown key "qqq"; allowed: preset, page, theme or with',
+            'the address: unknown key "qqq"; allowed: preset, view, theme, page, with, embed or hide',
             'the address: unknown key "themes"; did you mean "theme"?',
         ]
     )
