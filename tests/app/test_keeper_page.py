@@ -97,23 +97,12 @@ def test_a_reload_and_a_broken_socket_that_is_told_come_back_to_the_same_event(b
 
 
 @pytest.mark.slow
-def test_a_server_that_was_restarted_comes_back_to_the_same_event(breakable: Page, tmp_path: Path) -> None:
-    port = free_port()
-    with serving(tmp_path, port=port) as address:
-        before = act(breakable, address)
-        breakable.evaluate("() => { window.broken = true }")
-    expect(breakable.get_by_role("alert").filter(has_text="connection lost")).to_be_visible()
-    with serving(tmp_path, port=port):
-        came_back(breakable, before)
-        goes_on(breakable)
-
-
-@pytest.mark.slow
-def test_a_laptop_that_slept_until_the_server_forgot_it_comes_back_to_the_same_event(
+def test_a_laptop_that_slept_until_the_server_forgot_it_and_one_whose_server_was_restarted_come_back_to_the_same_event(
     breakable: Page, tmp_path: Path
 ) -> None:
+    port = free_port()
     short = ("--unused-session-lifetime", "100", "--check-unused-sessions", "100")
-    with serving(tmp_path, more=short) as address:
+    with serving(tmp_path, port=port, more=short) as address:
         before = act(breakable, address)
         # Asleep, nothing of the page runs: it neither polls nor comes back before somebody looks.
         breakable.evaluate(HIDE, True)
@@ -121,6 +110,10 @@ def test_a_laptop_that_slept_until_the_server_forgot_it_comes_back_to_the_same_e
         breakable.wait_for_timeout(3000)
         assert breakable.evaluate("window.broken")
         breakable.evaluate(HIDE, False)
+        came_back(breakable, before)
+        breakable.evaluate("() => { window.broken = true }")
+    expect(breakable.get_by_role("alert").filter(has_text="connection lost")).to_be_visible()
+    with serving(tmp_path, port=port):
         came_back(breakable, before)
         goes_on(breakable)
 
