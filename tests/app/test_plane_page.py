@@ -11,7 +11,7 @@ from PIL import Image, ImageColor
 from playwright.sync_api import Page, expect
 
 from app.palette import DARK, LIGHT, PROJECTOR
-from tests.page import events
+from tests.page import events, resize
 
 pytestmark = pytest.mark.browser
 
@@ -73,20 +73,20 @@ def held(page: Page, name: str, condition: str) -> None:
     page.wait_for_function(f"(name) => {{ const data = ({DATA})(name); return {condition} }}", arg=name)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1500, 700), (390, 844)])
-def test_the_ring_is_as_wide_as_high_in_pixels(opened: Callable[..., Page], width: int, height: int) -> None:
-    page = opened("?preset=opsd-collapse", width=width, height=height)
+def test_the_ring_is_as_wide_as_high_in_pixels(opened: Callable[..., Page]) -> None:
+    page = opened("?preset=opsd-collapse")
     page.locator(".caption").evaluate("(caption) => { caption.style.display = 'none' }")
-    box = page.evaluate(BOX)
-    page.wait_for_timeout(200)
     red, _, blue = ImageColor.getrgb(LIGHT.ring)
-    pixels = np.asarray(Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")).astype(int)
-    # Nothing else there is blue; pixels that the line only brushes are mixed with paper.
-    ring = pixels[..., 2] - pixels[..., 0] > 0.5 * (blue - red)
-    across, down = (np.flatnonzero(ring.any(axis)) for axis in (0, 1))
-    extent = np.ptp(across) + 1, np.ptp(down) + 1
-    assert extent[0] > 0.3 * min(box["width"], box["height"])
-    assert extent[0] == pytest.approx(extent[1], rel=0.01)
+    for width, height in ((1280, 720), (1500, 700), (390, 844)):
+        resize(page, width, height)
+        box = page.evaluate(BOX)
+        pixels = np.asarray(Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")).astype(int)
+        # Nothing else there is blue; pixels that the line only brushes are mixed with paper.
+        ring = pixels[..., 2] - pixels[..., 0] > 0.5 * (blue - red)
+        across, down = (np.flatnonzero(ring.any(axis)) for axis in (0, 1))
+        extent = np.ptp(across) + 1, np.ptp(down) + 1
+        assert extent[0] > 0.3 * min(box["width"], box["height"])
+        assert extent[0] == pytest.approx(extent[1], rel=0.01)
 
 
 def test_zoom_and_form_stay_through_a_draw_a_theme_and_a_resize(opened: Callable[..., Page]) -> None:
@@ -119,8 +119,8 @@ def test_zoom_and_form_stay_through_a_draw_a_theme_and_a_resize(opened: Callable
     assert (x, y) == pytest.approx((zoomed[2], zoomed[3]))
 
 
-def test_pointing_from_elsewhere_marks_the_arrow_and_pointing_at_an_arrow_is_told(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
+def test_pointing_from_elsewhere_marks_the_arrow_and_pointing_at_an_arrow_is_told(shown: Page) -> None:
+    page = shown
     page.evaluate(HEARD)
     site, x, y = page.evaluate(STRONGEST)
     point = "(site) => window.dispatchEvent(new CustomEvent('gradcloud-point', {detail: {site, from: 'lens'}}))"
@@ -182,8 +182,8 @@ def test_words_and_zoom_follow_the_server_though_it_hears_nothing_of_them(opened
     assert page.evaluate(NAMED) == data(page, "arrows")["x"][:-4:-1]
 
 
-def test_a_tap_picks_an_arrow_out_with_its_whole_length_and_another_lets_it_go(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
+def test_a_tap_picks_an_arrow_out_with_its_whole_length_and_another_lets_it_go(shown: Page) -> None:
+    page = shown
     held(page, "arrows", "data.held.every((each) => each.includes('%'))")
     _, x, y = page.evaluate(STRONGEST)
     page.mouse.click(x, y)

@@ -77,8 +77,8 @@ def bottom(found: dict[str, float]) -> float:
     return found["y"] + found["height"]
 
 
-def test_menu_picture_dials_verdict_readings_and_player_are_seen_without_scrolling(opened: Callable[..., Page]) -> None:
-    page = opened()
+def test_menu_picture_dials_verdict_readings_and_player_are_seen_without_scrolling(shown: Page) -> None:
+    page = shown
     expect(verdict(page)).to_have_text("past the safe radius")
     parts: list[Any] = [
         page.get_by_label("Preset", exact=True),
@@ -100,9 +100,10 @@ def test_menu_picture_dials_verdict_readings_and_player_are_seen_without_scrolli
 
 @pytest.mark.parametrize(("width", "height"), TABLETS)
 def test_on_a_tablet_picture_player_and_readings_share_the_screen_in_every_theme(
-    opened: Callable[..., Page], width: int, height: int
+    shown: Page, width: int, height: int
 ) -> None:
-    page = opened("", width, height)
+    page = shown
+    resize(page, width, height)
     expect(verdict(page)).to_have_text("past the safe radius")
     for theme in THEMES:
         wear(page, theme)
