@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from app.frames import Frames
 from app.push import Push
 from app.runners import Runners, Task
 from app.session import Session
-from app.takeaway import KINDS, LESSONS, Order, Shown, checked, made, missing
+from app.takeaway import KINDS, LESSONS, MOVING, Order, Shown, checked, made, missing
 from sim.errors import Cancelled, InvalidInput
 from sim.frame import Frame
 from sim.sentences import either, shown
@@ -34,6 +35,7 @@ class Making(Task):
         super().__init__()
         self.order, self.what = order, what
         self.done, self.total, self.size = 0, 0, 0
+        self._since, self._from = 0.0, 0
         self.data: bytes | None = None
         self.failure = ""
         self._frames = frames
@@ -47,20 +49,38 @@ class Making(Task):
             return known or simulator.frame(moment, cancel=lambda: self.stopping)
 
         def progress(done: int, total: int) -> None:
+            # Frames are drawn at another pace than they are measured at.
+            if self.done < self.stage <= done:
+                self._since, self._from = time.monotonic(), self.stage
             self.done, self.total = done, total
             give_way()
 
+        self._since = time.monotonic()
         data = made(self.order, self.what, measure, progress, lambda: self.stopping)
         if self.stopping:
             raise Cancelled("sharing: stopped")
         self.size, self.data = len(data), data
 
+    @property
+    def stage(self) -> int:
+        """How many frames are measured before any is drawn; 0 where none is drawn."""
+        return self.order.frames if KINDS[self.order.kind].section == MOVING else 0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that the frames under way will take, to be measured or to be drawn; None before that can be told."""
+        until = self.stage if self.done < self.stage else self.total
+        gone = self.done - self._from
+        return (time.monotonic() - self._since) / gone * (until - self.done) if gone > 0 else None
+
     def far(self) -> str:
         """How far it has come, in words."""
-        count = self.order.frames
-        if KINDS[self.order.kind].section == LESSONS:
-            return f"{self.done} of {self.total} frames measured, {count} with the clip off and {count} with it on"
-        return f"{min(self.done, count)} of {count} frames measured, {max(0, self.done - count)} drawn"
+        count, left = self.order.frames, self.left
+        said = f"{self.done} of {self.total} frames measured, {count} with the clip off and {count} with it on"
+        if self.stage:
+            said = f"{min(self.done, count)} of {count} frames measured, {max(0, self.done - count)} drawn"
+        what = "draw" if 0 < self.stage <= self.done else "measure"
+        return said if not left else f"{said}; about {duration(left)} left to {what}"
 
     def end(self, failure: str) -> None:
         """Nothing more is coming."""
@@ -243,3 +263,8 @@ class Share(param.Parameterized):
 def size(count: int) -> str:
     """A number of bytes as people read it."""
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(1, round(count / 1e3))} kB"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it."""
+    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
