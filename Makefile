@@ -20,7 +20,7 @@ export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint bench weights clean
+.PHONY: help serve test lint bench weights deck clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ bench: $(TO_TEST) ## measure the engine's speed, and print the table with this m
 weights: $(TO_SERVE) ## train the shipped weights again from their seeds, and verify them
 	$(BIN)/gradcloud weights train
 	$(BIN)/gradcloud weights verify
+
+deck: $(TO_SERVE) ## make the pieces of the example deck, then open assets/deck/index.html
+	$(PYTHON) assets/deck/pieces.py
 
 clean: ## remove the virtual environment and every cache
 	rm -rf $(VENV) build dist test-results .hypothesis .mypy_cache .pytest_cache .ruff_cache
