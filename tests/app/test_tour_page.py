@@ -95,8 +95,8 @@ def test_who_wanders_off_is_led_back(opened: Callable[..., Page]) -> None:
     expect(show).not_to_have_class(re.compile("wanted"))
 
 
-def test_a_number_says_what_it_is_and_points_at_where_it_stands(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-same-family")
+def test_a_number_says_what_it_is_and_points_at_where_it_stands(shown: Page) -> None:
+    page = shown
     told = begin(page, "college")
     for _ in range(4):
         told.get_by_role("button", name="Next").click()
@@ -139,8 +139,8 @@ def test_what_is_pointed_at_is_outlined_in_each_theme(opened: Callable[..., Page
             page.wait_for_function(OUTLINED, arg=target)
 
 
-def test_every_formula_is_drawn_within_the_card(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
+def test_every_formula_is_drawn_within_the_card(shown: Page) -> None:
+    page = shown
     told = begin(page, "phd")
     tour = builtin_tour("phd")
     for place, step in enumerate(tour.steps):
@@ -160,8 +160,8 @@ def test_every_formula_is_drawn_within_the_card(opened: Callable[..., Page]) -> 
             assert "\\" not in told.locator(".formula").inner_text()
 
 
-def test_a_card_is_as_wide_as_it_has_room(opened: Callable[..., Page]) -> None:
-    page = opened("?preset=opsd-collapse")
+def test_a_card_is_as_wide_as_it_has_room(shown: Page) -> None:
+    page = shown
     told = begin(page, "researcher")
     told.get_by_role("button", name="Show me").click()
     expect(told.get_by_role("button", name="Show me")).not_to_have_class(re.compile("wanted"))
