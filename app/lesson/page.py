@@ -144,7 +144,8 @@ def _button(name: str, act: str, label: str, path: str, what: str) -> str:
 def _tries(tries: tuple[str, ...]) -> str:
     if not tries:
         return ""
-    return f"<h2>What to try; all of it on the live page</h2><ul>{''.join(f'<li>{escape(each)}</li>' for each in tries)}</ul>"
+    lines = "".join(f"<li>{escape(each)}</li>" for each in tries)
+    return f"<h2>What to try; all of it on the live page</h2><ul>{lines}</ul>"
 
 
 def _flat(settings: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:

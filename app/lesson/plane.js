@@ -54,6 +54,14 @@ async function plane(target, {item, themes, models}, recording) {
       if (cloud !== null) point()
     },
     picked: () => row() >= 0,
+    // What the hover tells of the arrow that is picked out, as HTML, for who has no pointer to hover with.
+    card() {
+      const tool = document_.get_model_by_name("hover"), i = row()
+      const formatters = tool.formatters instanceof Map ? tool.formatters : new Map(Object.entries(tool.formatters))
+      const plain = (word) => word.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
+      return i < 0 ? "" : tool.tooltips.replace(/@(\w+)(\{custom\})?/g, (_, name, custom) => custom
+        ? formatters.get(`@${name}`).format(arrows[name][i], "", {}) : plain(arrows[name][i]))
+    },
     onPick: (heard) => { listeners.push(heard) },
     // What lies over the canvas and takes the pointer; built a little after the figure.
     canvas: () => Bokeh.index.find_one(figure)?.canvas_view?.events_el,

@@ -37,7 +37,11 @@ async function begin() {
     canvas.setAttribute("role", "img")
     canvas.setAttribute("aria-label", cloud().summary)
   }
-  const captioned = () => { caption.innerHTML = cloud().captions[Number(picture.picked())] }
+  const captioned = () => {
+    caption.innerHTML = cloud().captions[Number(picture.picked())]
+    part("card").innerHTML = picture.card()
+    part("card").hidden = !picture.picked()
+  }
   const show = (place) => {
     at = Math.max(0, Math.min(place, frames.length - 1))
     const {step, draw} = frames[at], now = cloud()

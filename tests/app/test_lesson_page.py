@@ -235,15 +235,20 @@ def test_the_card_of_a_token_is_the_live_pages(lesson: Page, requests: Requests)
     assert requests.none
 
 
-def test_a_tap_picks_an_arrow_out_until_the_words_are_others(lesson: Page) -> None:
-    _, x, y = lesson.evaluate(STRONGEST)
+def test_a_tap_picks_an_arrow_out_and_tells_of_its_token_until_the_words_are_others(lesson: Page) -> None:
+    site, x, y = lesson.evaluate(STRONGEST)
     lesson.mouse.click(x, y)
     held(lesson, "selected", "data.x.length === 1")
+    card, sites = lesson.get_by_role("status", name="The token picked out"), frame(0).sites
+    word, raised = picture.spoken(sites.text[site]), picture.spoken(sites.raised[site])
+    expect(card).to_contain_text(f"student gives “{word}”{significant(sites.student_p[site])}")
+    expect(card).to_contain_text(f"teacher gives “{raised}”{significant(sites.raised_teacher_p[site])}")
     expect(lesson.locator("#caption .key")).to_contain_text("whole length of the arrow picked out")
     lesson.get_by_role("switch", name="Clip").check()
     held(lesson, "selected", "data.x.length === 1")
     lesson.get_by_role("button", name="Next").click()
     held(lesson, "selected", "data.x.length === 0")
+    expect(card).to_be_hidden()
     expect(lesson.locator("#caption .key")).not_to_contain_text("picked out")
 
 
