@@ -4,11 +4,11 @@ import asyncio
 import base64
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import panel as pn
-import pyviz_comms
 from panel.io.notebook import block_comm, push_notebook
 from panel.io.resources import CDN_DIST, get_dist_path
 
@@ -31,7 +31,8 @@ def leave_output() -> None:
     Panel's messages replace it for the whole process and put it back. Where several threads hear messages, as they do
     under newer notebooks, two that overlap put it back in the wrong order, and no cell prints anything any more.
     """
-    pyviz_comms.StandardOutput = Uncaptured
+    comms: Any = import_module("pyviz_comms")
+    comms.StandardOutput = Uncaptured
 
 
 class Outputs:
