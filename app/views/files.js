@@ -31,7 +31,7 @@ export function render({model}) {
   }
 
   const chooser = element("input", {
-    type: "file", class: "sr", tabindex: -1, "aria-label": "Preset file",
+    type: "file", hidden: "", "aria-label": "Preset file",
     accept: ".json,.html,.png,.svg,.pdf,.gif,.mp4,.webm,.csv,.parquet",
   })
   chooser.addEventListener("change", () => {
