@@ -49,13 +49,12 @@ class Making(Task):
             return known or simulator.frame(moment, cancel=lambda: self.stopping)
 
         def progress(done: int, total: int) -> None:
-            # Frames are drawn at another pace than they are measured at.
-            if self.done < self.stage <= done:
-                self._since, self._from = time.monotonic(), self.stage
+            # The first frame mostly is on show and measured already, and frames are drawn at a pace of their own.
+            if done == 1 or self.done < self.stage <= done:
+                self._since, self._from = time.monotonic(), done
             self.done, self.total = done, total
             give_way()
 
-        self._since = time.monotonic()
         data = made(self.order, self.what, measure, progress, lambda: self.stopping)
         if self.stopping:
             raise Cancelled("sharing: stopped")
@@ -71,7 +70,7 @@ class Making(Task):
         """Seconds that the frames under way will take, to be measured or to be drawn; None before that can be told."""
         until = self.stage if self.done < self.stage else self.total
         gone = self.done - self._from
-        return (time.monotonic() - self._since) / gone * (until - self.done) if gone > 0 else None
+        return (time.monotonic() - self._since) / gone * (until - self.done) if self._from and gone > 1 else None
 
     def far(self) -> str:
         """How far it has come, in words."""

@@ -141,7 +141,7 @@ export function render({model}) {
         note("Draws are further batches at these parameters; steps are updates that are really taken.")),
       section("Lesson", row(...lessonFrames, record),
         note("One HTML file that plays without a server and without a network, clip off and on: a recording of both."),
-        note("Every frame is measured in full, which takes seconds where the batch is large."))),
+        note("Every frame of a film or a lesson is measured in full, which takes seconds where the batch is large."))),
     element("div", {class: "foot"}, bar, told, copied, cancel))
   title.id = "share-title"
 

@@ -145,7 +145,7 @@ def test_one_file_at_a_time_and_each_is_handed_over_once(
         view._handle_msg({"make": "gif", "frames": 4, "along": "draws"})
         await until(lambda: view.total)
         assert (view.busy, view.done, view.total) == (True, 3, 8)
-        assert view.told.startswith("GIF: 3 of 4 frames measured, 0 drawn; about 1 s left to measure")
+        assert view.told == "GIF: 3 of 4 frames measured, 0 drawn."
         view._handle_msg({"make": "csv"})
         assert maker.orders == [Order("gif", frames=4)]
         assert view.told.startswith("another file is being made")
@@ -174,7 +174,7 @@ def test_a_file_is_cancelled_and_the_next_one_is_made(
         share.pin()
         share.start("lesson", frames=5, along="steps")
         await until(lambda: share.progress[0])
-        assert share.told().startswith("Lesson: 3 of 8 frames measured, 5 with the clip off and 5 with it on; about ")
+        assert share.told() == "Lesson: 3 of 8 frames measured, 5 with the clip off and 5 with it on."
         share.stop()
         await until(lambda: not share.busy)
         assert share.told() == "Lesson cancelled; nothing was made."
@@ -319,21 +319,21 @@ def test_the_time_that_is_left_is_of_what_is_under_way(real_frames: Frames, monk
     now = [100.0]
     monkeypatch.setattr(sharing.time, "monotonic", lambda: now[0])
     what: Any = None
-    making = Making(Order("gif", frames=3), what, real_frames)
+    making = Making(Order("gif", frames=5), what, real_frames)
     told = list[str]()
 
     def frames(_order: Any, _what: Any, _measure: Any, progress: Any, _cancelled: Any) -> bytes:
         told.append(making.far())
-        for done, seconds in enumerate((60.0, 60.0, 60.0, 2.0, 2.0, 2.0), 1):
+        for done, seconds in enumerate((0.1, *[60.0] * 4, *[2.0] * 5), 1):
             now[0] += seconds
-            progress(done, 6)
+            progress(done, 10)
             told.append(making.far())
         return b""
 
     monkeypatch.setattr(sharing, "made", frames)
     making.work(simulator(), lambda: None)
     assert [each.partition("; ")[2] for each in told] == [
-        "", "about 2 min left to measure", "about 60 s left to measure", "", "about 4 s left to draw",
-        "about 2 s left to draw", "",
+        "", "", "", "about 2 min left to measure", "about 60 s left to measure", "",
+        "", "about 6 s left to draw", "about 4 s left to draw", "about 2 s left to draw", "",
     ]  # fmt: skip
     assert [duration(seconds) for seconds in (0.2, 89, 91, 600)] == ["1 s", "89 s", "2 min", "10 min"]
