@@ -34,15 +34,16 @@ def ledger() -> Ledger | None:
 
 
 @cache
-def frame(level: str, place: int, complete: bool) -> Frame:
-    return shared().frame(stops(builtin_tour(level))[place], complete=complete)
+def frame(moment: Moment, complete: bool) -> Frame:
+    """Tours of several levels show the same moments."""
+    return shared().frame(moment, complete=complete)
 
 
 def given(level: str, place: int, quote: Quote) -> Reading:
     """What the program gives; exact norms are computed only for what needs them."""
-    at = place if quote.step is None else quote.step - 1
-    value = quoted(quote, frame(level, at, complete=False), ledger())
-    return quoted(quote, frame(level, at, complete=True), ledger()) if value is PENDING else value
+    moment = stops(builtin_tour(level))[place if quote.step is None else quote.step - 1]
+    value = quoted(quote, frame(moment, complete=False), ledger())
+    return quoted(quote, frame(moment, complete=True), ledger()) if value is PENDING else value
 
 
 def refused(**changes: Any) -> list[str]:
