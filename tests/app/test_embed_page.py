@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
