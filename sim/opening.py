@@ -15,6 +15,7 @@ from sim.sentences import shown
 from sim.session_file import MAX_BYTES as MAX_SESSION
 from sim.session_file import Kept, read_session
 from sim.timeline import Moment
+from sim.timeline import Path as Steps
 
 #: Bytes that a file may have; of an export only the record is parsed.
 MAX_BYTES = 12_000_000
@@ -111,7 +112,11 @@ def _counted(kept: Kept) -> str:
 
 
 def _record(text: str) -> Opened:
-    """The moment of an export; its preset stands beside the link, and both must say the same."""
+    """The moment of an export.
+
+    Its preset stands whole beside the link, and counts where one that ships has changed since: the numbers in the file
+    are those of these settings.
+    """
     value = parse_object(text, WHOLE, ["link", "preset"], MAX_PRESET)
     address = value.get("link")
     if not isinstance(address, str):
@@ -126,13 +131,16 @@ def _record(text: str) -> Opened:
         preset = read_preset(value["preset"])
     except InvalidInput as error:
         raise InvalidInput([f"preset.{problem}" for problem in error.problems]) from None
-    moment = link.moment
+    moment, what = link.moment, f"an export at step {link.moment.step}, draw {link.moment.draw}"
     if preset.config != moment.config:
-        raise InvalidInput([
-            "preset: its settings are not those to which the link leads here, where a preset may have changed since; "
-            "save this one as a file of its own, and open that"
-        ])  # fmt: skip
-    what = f"an export at step {moment.step}, draw {moment.draw}"
+        steps = moment.step
+        if moment.path != Steps().then(moment.config, 0, steps):
+            raise InvalidInput([
+                "link: its steps were taken under settings that a preset here has no more, and lead elsewhere; open "
+                "this file with the version of gradcloud that made it"
+            ])  # fmt: skip
+        moment = Moment(preset.config, Steps().then(preset.config, 0, steps), moment.draw)
+        return Opened(preset, None, moment, link.look, None, f"{what}, of a preset that has changed since")
     if link.kept is not None:
         what += f", with {_counted(link.kept)}"
     return Opened(link.preset, link.name, moment, link.look, link.kept, what)

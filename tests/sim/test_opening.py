@@ -22,10 +22,11 @@ from sim.errors import InvalidInput
 from sim.link import Link
 from sim.opening import MAX_BYTES, Opened, load_file, parse_file
 from sim.presets import MAX_BYTES as MAX_PRESET
-from sim.presets import Preset, builtin, dumps_preset, names
+from sim.presets import Preset, builtin, dumps_preset, names, override
 from sim.record import dumps_record, record
 from sim.session_file import Kept, dumps_session
 from sim.timeline import Moment, Timeline
+from sim.timeline import Path as Steps
 from tests.shipped import HINTED, frame
 from tests.sim.test_presets import LINES, configs
 
@@ -329,6 +330,16 @@ def test_an_export_with_a_log_opens_as_its_session() -> None:
     assert opened.what == "an export at step 1, draw 0, with a session of 4 events"
 
 
+def test_an_export_of_a_preset_that_has_changed_since_opens_with_the_settings_of_its_numbers() -> None:
+    before = override(FAN.config, ["source.prompts=3"])
+    text = json.dumps(record(link()) | {"preset": record(link(moment=Moment(before)))["preset"]})
+    for address, steps in (("preset=sft-fan&view=1;draw=4", 0), ("preset=sft-fan&view=1;step=2;draw=4", 2)):
+        opened = parse_file(json.dumps(json.loads(text) | {"link": address}).encode(), "a.json")
+        assert opened.moment == Moment(before, Steps().then(before, 0, steps), 4)
+        assert (opened.name, opened.preset.config) == (None, before)
+        assert opened.what == f"an export at step {steps}, draw 4, of a preset that has changed since"
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -336,7 +347,10 @@ def test_an_export_with_a_log_opens_as_its_session() -> None:
         ({"link": "preset=sft-fam"}, 'link: no preset is called "sft-fam"; did you mean "sft-fan"?'),
         ({"link": "preset=sft-fan&view=1;clip.threshold=-1"}, "link: clip.threshold: got -1, allowed"),
         ({"link": "preset=sft-fan&view=1;draw=x"}, 'link: draw: got "x"'),
-        ({"link": "preset=sft-fan"}, "preset: its settings are not those to which the link leads"),
+        (
+            {"link": Link(FAN, "sft-fan", Moment(FAN.config, Steps().then(FAN.config, 3))).query()},
+            "link: its steps were taken under settings that a preset here has no more",
+        ),
         ({"preset": []}, "preset: allowed is the preset of the link"),
         ({"preset": json.loads(dumps_preset(FAN)) | {"title": ""}}, "preset.title: got 0 characters"),
     ],
