@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -114,6 +115,7 @@ def builtin(name: str) -> Preset:
     return parse_preset(data, str(path))
 
 
+@cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a preset file."""
     schema = Preset.model_json_schema(by_alias=True)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
@@ -133,6 +134,7 @@ def read_session(value: dict[str, Any]) -> Kept:
     return _built(file)
 
 
+@cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a session's file."""
     schema = SessionFile.model_json_schema(by_alias=True)
