@@ -1,5 +1,6 @@
 """Guided tours: steps that load a preset, turn a dial, draw or step, and say in words what to look at then."""
 
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -113,6 +114,7 @@ def builtin_tour(name: str) -> Tour:
         return parse_tour(file.read(MAX_BYTES + 1), f"{name}.json")
 
 
+@cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a tour's file."""
     return Tour.model_json_schema(by_alias=True)
