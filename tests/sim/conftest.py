@@ -1,4 +1,4 @@
-"""How hypothesis runs here: without a deadline, since no test is timed, on the few dozen examples that a test affords."""
+"""How hypothesis runs here: without a deadline, since no test is timed, on a few dozen examples."""
 
 from hypothesis import settings
 
