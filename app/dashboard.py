@@ -70,6 +70,8 @@ def dashboard() -> pn.viewable.Viewable:
     document.template = unopened.TEMPLATE
     frame, wrong = embed.asked(pn.state.session_args)
     wanted = asked(pn.state.session_args)
+    if frame.on and wanted.page:
+        frame, wrong = embed.Embed(), [*wrong, f"embed: the picture fills a frame, the page {wanted.page} does not"]
     wanted = replace(wanted, problems=limited([*wanted.problems, *(f"the address: {each}" for each in wrong)]))
     # In the markup itself, so that no other theme is seen before the page has come to life.
     document.template_variables["html_attrs"] = f'data-theme="{wanted.theme or "light"}" {frame.attributes()}'

@@ -136,6 +136,8 @@ def test_parts_that_are_hidden_are_not_there_and_the_picture_takes_their_room(sl
 def test_a_part_that_there_is_not_is_told_in_the_frame(slide: Slide) -> None:
     frame = slide("hide=dial")
     expect(frame.get_by_role("alert").first).to_contain_text('hide: unknown part "dial"; did you mean "dials"?')
+    frame = slide("page=compare", drawn=False)
+    expect(frame.locator("[role=alert]").first).to_contain_text("embed: the picture fills a frame, the page compare")
 
 
 def test_loading_takes_neither_the_focus_nor_the_place_nor_a_step_of_the_history(deck: Page, slide: Slide) -> None:
@@ -191,7 +193,6 @@ def test_keys_and_wheel_are_the_decks_until_a_press_and_again_after_escape(deck:
     frame.wait_for_function(f"!({ARMED})")
     deck.keyboard.press("d")
     deck.keyboard.press("Escape")
-    frame.evaluate(LAID_OUT)
     expect(clock(frame)).to_have_text("step 0, draw 1")
 
 
