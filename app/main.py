@@ -11,4 +11,5 @@ from app.visitors import let_in
 # Panel reads ?theme=dark as well, and would lay a theme of its own over the page's.
 pn.extension(raw_css=[theme.PAGE], reconnect=False, respect_explicit_sizing=True, theme="default")
 if let_in(pn.state.curdoc, pn.state):
-    dashboard().servable(title="gradcloud")
+    # Panel's own keeper of the address would bring back that of the start whenever what follows # changes.
+    dashboard().servable(title="gradcloud", location=False)

@@ -223,3 +223,23 @@ def test_where_nothing_may_be_stored_the_address_alone_brings_the_picture_back(
     page.reload()
     page.wait_for_function(DRAWN)
     assert shown(page, 2) == before
+
+
+def test_an_entry_of_the_glossary_is_an_address_and_changes_nothing_else(opened: Callable[..., Page]) -> None:
+    page = opened(SMALL)
+    press(page, "Step")
+    shown(page, 3)
+    at(page, f"{SMALL};step=1")
+    page.evaluate("() => { location.hash = 'term-density' }")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.go_back()
+    page.wait_for_timeout(500)
+    expect(events(page)).to_have_count(3)
+    at(page, f"{SMALL};step=1")
+    page.go_forward()
+    page.wait_for_timeout(500)
+    expect(events(page)).to_have_count(3)
+    assert page.evaluate("Boolean(history.state.gradcloud.tab)")

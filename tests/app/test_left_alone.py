@@ -198,7 +198,7 @@ def test_minutes_of_play_with_a_full_log_leave_memory_flat_in_browser_and_server
         page.wait_for_function(DRAWN)
         page.evaluate(
             """(text) => addEventListener("pagehide", () => {
-              sessionStorage.setItem("gradcloud /app?preset=rl-small-batch", text)
+              sessionStorage.setItem("gradcloud " + history.state.gradcloud.tab, text)
             })""",
             full_log(small("rl-small-batch")),
         )
