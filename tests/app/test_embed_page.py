@@ -10,7 +10,7 @@ from app.embed import iframe
 from app.palette import THEMES
 from app.visitors import AGAIN
 from tests.app.test_small_screens import BOX, SMALL_LETTERS
-from tests.page import DRAWN, LAID_OUT, PATIENCE
+from tests.page import DRAWN, PATIENCE
 from tests.slides import (
     ARMED,
     BARS,
