@@ -34,10 +34,10 @@ def unpack(packed: str, origin: str, most: int) -> bytes:
         data = base64.b64decode(packed + "=" * (-len(packed) % 4), altchars=b"-_", validate=True)
         inflate = zlib.decompressobj(_RAW)
         text = inflate.decompress(data, most + 1)
-        if not inflate.eof and len(text) <= most:
-            raise InvalidInput([f"{origin}: cut short; copy the whole link"])
     except (binascii.Error, ValueError, zlib.error):
         raise InvalidInput([f"{origin}: damaged; copy the whole link"]) from None
     if len(text) > most:
         raise InvalidInput([f"{origin}: over {most} bytes unpacked, allowed at most {most}; copy the link anew"])
+    if not inflate.eof:
+        raise InvalidInput([f"{origin}: cut short; copy the whole link"])
     return text

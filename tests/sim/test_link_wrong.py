@@ -79,8 +79,8 @@ def test_settings_that_exclude_each_other_are_taken_together_or_one_after_the_ot
         ("1;draw=3;token=٣", ['token: got "٣", allowed a whole number']),
         ("1;draw=3;step=20000", ["step: got 20000, allowed at most 4000 with 128 answers a batch"]),
         ("1;draw=3;own=abc", ["own: a preset of its own beside the name of one"]),
-        ("1;draw=3;path=abc", ["path: damaged"]),
-        ("1;draw=3;log=abc", ["log: damaged"]),
+        ("1;draw=3;path=abc", ["path: cut short"]),
+        ("1;draw=3;log=abc", ["log: cut short"]),
     ],
 )
 def test_what_is_wrong_is_told_and_the_batch_is_kept(view: str, told: list[str]) -> None:
