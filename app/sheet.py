@@ -104,7 +104,7 @@ class Sheet:
         self._path(name, Path(points), "none", 1.0, color, width, dash)
 
     def circle(
-        self, name: str, center: Sequence[float], radius: float, fill: str = "none", edge: str = "none",
+        self, name: str, center: Sequence[float] | Floats, radius: float, fill: str = "none", edge: str = "none",
         width: float = 0.0, alpha: float = 1.0,
     ) -> None:  # fmt: skip
         """A circle."""

@@ -51,7 +51,7 @@ def draw_verdict(sheet: Sheet, level: str, palette: Palette, at: tuple[float, fl
 
 def _moment(frame: Frame, link: Link, room: float, size: float) -> list[str]:
     """Where in time the frame is, and what of its settings is not the preset's."""
-    name = [link.name] * (link.name is not None)
+    name = [] if link.name is None else [link.name]
     lines = [", ".join([*name, f"step {frame.step}", f"draw {frame.draw}", f"seed {frame.config.seed}"])]
     if frame.config != link.preset.config:
         lines.append(f"changed: {describe(link.preset.config, frame.config)}")
