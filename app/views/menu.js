@@ -74,5 +74,5 @@ export function render({model}) {
     element("h1", {}, "gradcloud"), element("span", {class: "what"}, "every arrow is a gradient, measured"),
     element("label", {class: "preset"}, "Preset", presets), element("div", {class: "files"}, ...saving(tell), load, share),
     element("nav", {"aria-label": "Pages"}, compare, claims), glossary,
-    element("label", {class: "theme"}, "Theme", themes), keys))
+    element("label", {class: "theme"}, element("span", {}, "Theme"), themes), keys))
 }
