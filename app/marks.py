@@ -11,22 +11,28 @@ from sim.frame import Frame
 
 #: Half the width in pixels that the picture usually has.
 PIXELS = 320
+#: Earlier draws whose updates are shown as a trail.
+TRAIL = 12
 #: The share of the update's squared length below which what the plane holds of it is drawn as a trace.
 TRACE = 0.01
 
 
+def tip(frame: Frame) -> tuple[float, float] | None:
+    """Where the update ends in the plane's own units; None where it is no arrow."""
+    x, y = number(frame.update.x), number(frame.update.y)
+    return None if x is None or y is None or x == y == 0 else (x, y)
+
+
 def update(frame: Frame, radius: Radius) -> Columns:
     """The averaged update's tip in the plane; empty where there is none."""
-    x, y = number(frame.update.x), number(frame.update.y)
-    if x is None or y is None or np.hypot(x, y) == 0:
-        return {"x": [], "y": []}
-    return columns(*radius.points(np.array([x]), np.array([y])))
+    end = tip(frame)
+    return {"x": [], "y": []} if end is None else columns(*radius.points(*np.array(end)[:, None]))
 
 
 def head(frame: Frame, radius: Radius, half: float) -> float:
     """The size in pixels of the update's arrow head; no longer than a short arrow itself."""
-    tip = update(frame, radius)
-    length = float(np.hypot(tip["x"], tip["y"]).max(initial=0)) * PIXELS / half
+    drawn = update(frame, radius)
+    length = float(np.hypot(drawn["x"], drawn["y"]).max(initial=0)) * PIXELS / half
     return min(16.0, max(7.0, 0.8 * length))
 
 
@@ -35,13 +41,13 @@ def whole(frame: Frame, radius: Radius) -> Columns:
 
     The mark lies beyond the ring exactly when the ratio is over 1: the rim in that direction is ratio 1.
     """
-    x, y, ratio = number(frame.update.x), number(frame.update.y), number(frame.update.ratio)
-    if x is None or y is None or ratio is None or np.hypot(x, y) == 0:
+    held, ratio = tip(frame), number(frame.update.ratio)
+    if held is None or ratio is None:
         return {"x0": [], "y0": [], "x": [], "y": []}
-    rim = np.linalg.norm(np.linalg.solve(frame.plane.safe_ellipse, np.array([x, y])))
-    tip = radius.points(np.array([x]), np.array([y]))
-    end = radius.points(np.array([ratio * x / rim]), np.array([ratio * y / rim]))
-    return {"x0": tip[0].astype(np.float32), "y0": tip[1].astype(np.float32)} | columns(*end)
+    way = np.array(held)
+    rim = np.linalg.norm(np.linalg.solve(frame.plane.safe_ellipse, way))
+    start, end = radius.points(*way[:, None]), radius.points(*(ratio * way / rim)[:, None])
+    return {"x0": start[0].astype(np.float32), "y0": start[1].astype(np.float32)} | columns(*end)
 
 
 def ring(frame: Frame, radius: Radius) -> Columns:
@@ -94,10 +100,17 @@ def is_trace(frame: Frame) -> bool:
 
 def noted(frame: Frame, radius: Radius) -> Columns:
     """What stands beside the tip of an update of which the plane holds a trace only, as a row for the words."""
-    share, tip = number(frame.plane.update_share), update(frame, radius)
-    if share is None or not is_trace(frame) or not len(tip["x"]):
+    share, drawn = number(frame.plane.update_share), update(frame, radius)
+    if share is None or not is_trace(frame) or not len(drawn["x"]):
         return beside({"x": [], "y": []}, [])
-    return beside(tip, [f"{percent(share)} of the update"])
+    return beside(drawn, [f"{percent(share)} of the update"])
+
+
+def tips(before: Sequence[Frame], frame: Frame) -> list[tuple[float, float]]:
+    """The tips that a frame's trail joins, oldest first, where these frames came before it: draws at its step."""
+    draws = (each for each in before if each.step == frame.step and each.config == frame.config)
+    ends = (tip(each) for each in draws if each.draw != frame.draw)
+    return [end for end in ends if end is not None][-TRAIL:]
 
 
 def trail(frame: Frame, radius: Radius, tips: Sequence[tuple[float, float]]) -> Columns:

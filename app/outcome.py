@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.picture import number
+from app import marks
 from sim.frame import Frame, Reading, Verdict
 
 
@@ -17,7 +17,5 @@ class Outcome:
 
     @classmethod
     def of(cls, frame: Frame) -> "Outcome":
-        """What a frame says; an update that is no arrow has no tip."""
-        x, y = number(frame.update.x), number(frame.update.y)
-        tip = None if x is None or y is None or x == y == 0 else (x, y)
-        return cls(frame.update.ratio, frame.verdict, tip)
+        """What a frame says."""
+        return cls(frame.update.ratio, frame.verdict, marks.tip(frame))

@@ -10,6 +10,7 @@ import param
 from app.fields import describe
 from app.frames import Frames
 from app.look import Look
+from app.marks import TRAIL
 from app.outcome import Outcome
 from app.showing import Showing
 from app.state import Dials
@@ -22,8 +23,6 @@ from sim.timeline import LIMIT, Event, Kind, Moment, Timeline
 #: Seconds that a frame stays while the page plays, at least, at speed 1; and how much faster it may play.
 PACE = 1.0
 SPEEDS = (1, 2, 4, 10)
-#: Earlier draws whose updates are shown as a trail.
-TRAIL = 12
 #: Characters that the title of a preset may have.
 TITLE = 80
 #: Ends the title of a preset that was saved with other settings than its own.

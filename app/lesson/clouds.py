@@ -1,6 +1,6 @@
 """A recording as the bytes that the page in the file draws: rows of all arrows, and what is said of each frame."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from app import marks, picture
 from app.lesson.columns import Kind, Packing
 from app.lesson.recording import Recording
 from app.picture import Columns, Radius
-from app.session import PACE, TRAIL
+from app.session import PACE
 from app.views.caption import caption
 from app.views.gauges import gauges
 from app.views.status import brief, summary
@@ -47,7 +47,7 @@ class _Clouds:
 
     def packed(self, recording: Recording) -> bytes:
         clouds, places = list[dict[str, Any]](), list[list[int]]()
-        tracks = [list(_tips(track)) for track in zip(*recording.pairs, strict=True)]
+        tracks = list(zip(*recording.pairs, strict=True))
         for k, pair in enumerate(recording.pairs):
             places.append([])
             for clipped, frame in enumerate(pair):
@@ -55,7 +55,7 @@ class _Clouds:
                     places[-1] *= 2
                     continue
                 places[-1].append(len(clouds))
-                clouds.append(self._cloud(frame, tracks[clipped][k]))
+                clouds.append(self._cloud(frame, marks.tips(tracks[clipped][:k], frame)))
         head = {
             "missing": picture.MISSING, "named": picture.NAMED, "pace": PACE, "idle": recording.idle,
             "scale": _plain(marks.scale(self._radius, self._half)), "rings": len(self._rings),
@@ -96,19 +96,6 @@ class _Clouds:
         if place == known:
             self._packing.add(ring_x=ring["x"], ring_y=ring["y"])
         return place
-
-
-def _tips(frames: Sequence[Frame]) -> Iterator[list[tuple[float, float]]]:
-    """Where the updates of the frames before each ended, as the page trails them: at the same parameters."""
-    tips: list[tuple[float, float]] = []
-    step = frames[0].step
-    for frame in frames:
-        if frame.step != step:
-            tips, step = [], frame.step
-        yield tips[-TRAIL:]
-        x, y = picture.number(frame.update.x), picture.number(frame.update.y)
-        if x is not None and y is not None and not x == y == 0:
-            tips.append((x, y))
 
 
 def _plain(columns: Columns) -> dict[str, list[Any]]:

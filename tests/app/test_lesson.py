@@ -108,14 +108,6 @@ def test_progress_counts_every_frame_and_cancelling_stops_before_the_next() -> N
     assert told == [(1, 4), (2, 4)]
 
 
-def test_the_trail_is_of_the_draws_before_at_the_same_parameters() -> None:
-    pairs = tuple((measured(Moment(CONFIG, draw=draw)),) * 2 for draw in range(2))
-    tips = list(clouds._tips([pair[0] for pair in pairs]))
-    assert tips == [[], [(pairs[0][0].update.x, pairs[0][0].update.y)]]
-    stepped = [replace(pairs[0][0], step=step) for step in (0, 1)]
-    assert list(clouds._tips(stepped)) == [[], []]
-
-
 def test_the_same_command_gives_the_same_bytes_whatever_the_process_drew_before() -> None:
     figure(2.0)
     assert exported() == text()

@@ -13,7 +13,7 @@ from app.views.gauges import gauges
 from app.views.lessons import lesson
 from sim.config import Clip, Update
 from sim.config import Plane as Axes
-from sim.frame import PENDING, Frame, Undetermined
+from sim.frame import PENDING, Frame, Reading, Undetermined
 from sim.presets import Preset
 from sim.projection import held
 from sim.timeline import Moment
@@ -202,6 +202,19 @@ def test_former_tips_are_those_of_clipped_arrows_and_the_caption_counts_them(mon
     monkeypatch.setattr(picture, "MOST_UNCLIPPED", 1)
     assert picture.unclipped(frame, Radius("linear"))["x1"].tolist() == [3]
     assert "1 of 2 former tips shown" in caption(frame, "log")
+
+
+def test_a_trail_is_of_the_draws_before_at_the_same_parameters_whose_updates_are_arrows() -> None:
+    def drawn(x: Reading, draw: int, step: int = 0) -> Frame:
+        frame = sample()
+        return replace(frame, update=replace(frame.update, x=x, y=0.0), draw=draw, step=step)
+
+    before = [drawn(1.0, 0), drawn(0.0, 1), drawn(PENDING, 2), drawn(2.0, 3), drawn(5.0, 4, step=1)]
+    assert marks.tips(before, drawn(9.0, 4)) == [(1.0, 0.0), (2.0, 0.0)]
+    assert marks.tips(before, drawn(9.0, 3)) == [(1.0, 0.0)]
+    assert marks.tips([], drawn(9.0, 0)) == []
+    many = [drawn(float(draw + 1), draw) for draw in range(30)]
+    assert marks.tips(many, drawn(9.0, 30))[0] == (30.0 - marks.TRAIL + 1, 0.0)
 
 
 def test_a_trail_runs_from_the_oldest_tip_to_the_update_on_show_and_grows_toward_it() -> None:
