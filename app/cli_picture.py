@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from app.cli_export import write
-from sim.errors import Cancelled, InvalidInput
+from sim.errors import InvalidInput
 from sim.options import Address, Assignments, DrawNumber, MaybePreset, StepCount, arrive, placed, simulator
 from sim.sentences import either, shown
 from sim.shell import check_target, interruptible, progress, whole
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sim.simulator import Simulator
     from sim.timeline import Moment
 
+#: That of sim.timeline, which takes a while to load.
 Along = Literal["draws", "steps"]
 Given = Mapping[str, Any]
 
@@ -75,8 +76,8 @@ def picture(
     arrive(engine, link.moment)
     with interruptible() as cancel:
         if kind in FILMS:
-            measured = _measured(engine, link.moment, frames or 12, along or "draws", cancel)
-            data = _film(measured, link, kind, fps or 2, times or 1, plain, cancel)
+            shot = _shot(engine, link.moment, frames or 12, along or "draws", cancel)
+            data = _film(shot, link, kind, fps or 2, times or 1, plain, cancel)
         else:
             frame = engine.frame(link.moment, cancel=cancel)
             if kind in NUMBERS:
@@ -132,26 +133,21 @@ def looked(link: "Link", theme: str | None, scale: str | None) -> "Link":
     return replace(link, look={key: each for key, each in look.items() if key not in LOOKS or each != LOOKS[key][0]})
 
 
-def _measured(
-    engine: "Simulator", moment: "Moment", count: int, along: Along, cancel: Callable[[], bool]
-) -> "list[Frame]":
-    measured = list["Frame"]()
+def _shot(engine: "Simulator", moment: "Moment", count: int, along: Along, cancel: Callable[[], bool]) -> "list[Frame]":
+    from app.sequence import measured
+
     with progress(count, "measuring", "frame") as bar:
-        while len(measured) < count:
-            if cancel():
-                raise Cancelled(f"measuring: stopped after {len(measured)} of {count} frames")
-            measured.append(engine.frame(moment, cancel=cancel))
-            moment = moment.next_draw() if along == "draws" else moment.next_step()
-            bar.update()
-    return measured
+        return measured(
+            moment, count, along, lambda each: engine.frame(each, cancel=cancel), lambda *_: bar.update(), cancel
+        )
 
 
 def _film(
-    measured: "list[Frame]", link: "Link", kind: str, fps: int, times: int, plain: bool, cancel: Callable[[], bool]
+    frames: "list[Frame]", link: "Link", kind: str, fps: int, times: int, plain: bool, cancel: Callable[[], bool]
 ) -> bytes:
     from app.film import film
 
-    with progress(len(measured), "drawing", "frame") as bar:
+    with progress(len(frames), "drawing", "frame") as bar:
         return film(
-            measured, link, kind, fps, scale=times, plain=plain, progress=lambda *_: bar.update(), cancelled=cancel
+            frames, link, kind, fps, scale=times, plain=plain, progress=lambda *_: bar.update(), cancelled=cancel
         )

@@ -1,14 +1,16 @@
 """Frames one after another as a picture that moves: an animated GIF, or MP4 and WebM where ffmpeg is there."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
+from app import marks
 from app.encoder import encoded, missing
 from app.palette import LIGHT, THEMES
+from app.sequence import Progress, Stopped
 from app.still import Trail, check, draw, reach
 from sim.errors import Cancelled, InvalidInput
-from sim.frame import Frame, Undetermined
+from sim.frame import Frame
 from sim.link import Link
 from sim.record import dumps_record
 
@@ -21,8 +23,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 #: Frames that a film may have, and how many of them a second may show.
 MOST = 300
 FPS = (0.2, 30.0)
-#: Earlier draws whose updates are shown as a trail, as on the page.
-TRAIL = 12
 
 
 def film_kinds() -> Mapping[str, str]:
@@ -32,7 +32,7 @@ def film_kinds() -> Mapping[str, str]:
 
 def film(
     frames: Sequence[Frame], link: Link, kind: str, fps: float = 2.0, *, scale: int = 1, plain: bool = False,
-    progress: Callable[[int, int], None] = lambda *_: None, cancelled: Callable[[], bool] = lambda: False,
+    progress: Progress = lambda *_: None, cancelled: Stopped = lambda: False,
 ) -> bytes:  # fmt: skip
     """Frames as the bytes of a film that carries the record; all are drawn in one scale, and a GIF begins again.
 
@@ -66,7 +66,7 @@ def film(
         for done, frame in enumerate(frames):
             if cancelled():
                 raise Cancelled(f"the film: stopped after {done} of {len(frames)} frames")
-            yield _picture(frame, link, half, scale, plain, trail(frames[:done], frame))
+            yield _picture(frame, link, half, scale, plain, marks.tips(frames[:done], frame))
             progress(done + 1, len(frames))
 
     said = dumps_record(link)
@@ -75,17 +75,6 @@ def film(
 
         return animated(pictures(), THEMES.get(link.look.get("theme", ""), LIGHT), fps, said)
     return encoded(pictures(), kind, fps, said)
-
-
-def trail(before: Sequence[Frame], frame: Frame) -> Trail:
-    """The tips of the updates of the draws before a frame at its step, oldest first."""
-    tips = []
-    for each in before:
-        x, y = each.update.x, each.update.y
-        alike = each.step == frame.step and each.config == frame.config and each.draw != frame.draw
-        if alike and not isinstance(x, Undetermined) and not isinstance(y, Undetermined):
-            tips.append((x, y))
-    return tips[-TRAIL:]
 
 
 def _picture(frame: Frame, link: Link, half: float, scale: int, plain: bool, tips: Trail) -> "NDArray[np.uint8]":

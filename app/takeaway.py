@@ -1,36 +1,32 @@
 """What may be taken away of what is on show: the kinds of file, what each is asked for by, and how each is made."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import get_args
 
 from app import film, still
 from app.address import session_link
 from app.lesson.export import export_lesson
-from app.lesson.recording import Along
+from app.sequence import Measure, Progress, Stopped, measured
 from app.session import Session
 from sim.columns import column_kinds, columns_file
-from sim.errors import Cancelled, InvalidInput
-from sim.frame import Frame
+from sim.errors import InvalidInput
 from sim.link import MAX_QUERY, Link, fits
 from sim.presets import Preset, dumps_preset
 from sim.sentences import either, shown
 from sim.session_file import Kept, dumps_session
-from sim.timeline import Moment
+from sim.timeline import Along
 
 FILES, PICTURES, DATA, MOVING, LESSONS = "files", "picture", "data", "moving", "lesson"
-DRAWS, STEPS = "draws", "steps"
+ALONG: tuple[Along, ...] = get_args(Along)
 #: Frames of what moves, at least and at most: a GIF holds all of them in memory until it is made.
 FEWEST, LONGEST = 2, 60
 #: Bytes of a file that is handed to a browser, at most.
 MOST = 32_000_000
 #: Characters of a file's name that tell the preset.
 _NAME = 60
-
-Measure = Callable[[Moment], Frame]
-Progress = Callable[[int, int], None]
-Stopped = Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Order:
     kind: str
     scale: int = 1
     frames: int = 0
-    along: str = DRAWS
+    along: Along = "draws"
 
 
 @dataclass(frozen=True)
@@ -143,9 +139,10 @@ def checked(kind: str, scale: int | None, frames: int | None, along: str | None)
     if KINDS[kind].long:
         if frames is None or not FEWEST <= frames <= LONGEST:
             problems.append(f"frames: got {shown(frames)}, allowed a whole number, {FEWEST} to {LONGEST}; correct it")
-        if along not in (DRAWS, STEPS):
-            problems.append(f"frames along: got {shown(along)}, allowed {DRAWS} or {STEPS}; choose one")
-        order = replace(order, frames=frames or 0, along=STEPS if along == STEPS else DRAWS)
+        way = next((each for each in ALONG if each == along), None)
+        if way is None:
+            problems.append(f"frames along: got {shown(along)}, allowed {either(ALONG)}; choose one")
+        order = replace(order, frames=frames or 0, along=way or ALONG[0])
     if problems:
         raise InvalidInput(problems)
     return order
@@ -178,25 +175,16 @@ def made(order: Order, what: Shown, measure: Measure, progress: Progress, cancel
     elif section == MOVING:
         data = _moving(order, link, measure, progress, cancelled)
     else:
-        data = export_lesson(link, order.frames, measure, progress, cancelled, _along(order)).encode()
+        data = export_lesson(link, order.frames, measure, progress, cancelled, order.along).encode()
     if len(data) > MOST:
         raise InvalidInput([f"the file: {len(data):,} bytes, allowed at most {MOST:,}; ask for fewer frames"])
     return data
 
 
-def _along(order: Order) -> Along:
-    return "steps" if order.along == STEPS else "draws"
-
-
 def _moving(order: Order, link: Link, measure: Measure, progress: Progress, cancelled: Stopped) -> bytes:
     """The film of a moment and those that follow it: first all are measured, then all are drawn in one scale."""
-    frames, moment, total = list[Frame](), link.moment, 2 * order.frames
-    while len(frames) < order.frames:
-        if cancelled():
-            raise Cancelled(f"the film: stopped after {len(frames)} of {order.frames} frames")
-        frames.append(measure(moment))
-        progress(len(frames), total)
-        moment = moment.next_step() if order.along == STEPS else moment.next_draw()
+    count, total = order.frames, 2 * order.frames
+    frames = measured(link.moment, count, order.along, measure, lambda done, _: progress(done, total), cancelled)
     return film.film(
-        frames, link, order.kind, progress=lambda done, _: progress(order.frames + done, total), cancelled=cancelled
+        frames, link, order.kind, progress=lambda done, _: progress(count + done, total), cancelled=cancelled
     )

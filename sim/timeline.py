@@ -13,6 +13,8 @@ LIMIT = 1000
 LABEL = 300
 
 Kind = Literal["preset", "control", "draw", "step", "rewind"]
+#: What follows what in a sequence: batch after batch at the same parameters, or a run of steps that are really taken.
+Along = Literal["draws", "steps"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +76,10 @@ class Moment:
     def next_step(self) -> "Moment":
         """The first batch after taking the update of this very frame."""
         return Moment(self.config, self.path.then(self.config, self.draw))
+
+    def following(self, along: Along) -> "Moment":
+        """The next of a sequence along draws or steps."""
+        return self.next_draw() if along == "draws" else self.next_step()
 
     def with_config(self, config: Config) -> "Moment":
         """The same parameters and batch under other settings."""

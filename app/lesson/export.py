@@ -1,22 +1,17 @@
 """A lesson as one HTML file, which plays a recording of it without a server and without a network."""
 
-from collections.abc import Callable
-
 from app.lesson import clouds
 from app.lesson.figure import figure
 from app.lesson.page import page
-from app.lesson.recording import Along, Measure, recorded
+from app.lesson.recording import recorded
 from app.picture import Radius
+from app.sequence import Measure, Progress, Stopped
 from sim.link import Link
+from sim.timeline import Along
 
 
 def export_lesson(
-    link: Link,
-    frames: int,
-    frame: Measure,
-    progress: Callable[[int, int], None],
-    cancelled: Callable[[], bool],
-    along: Along = "draws",
+    link: Link, frames: int, frame: Measure, progress: Progress, cancelled: Stopped, along: Along = "draws"
 ) -> str:
     """The file's text, the same each time.
 

@@ -1,20 +1,15 @@
 """What a recording holds: frames of one sequence, each with the clip off and with the clip on."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
+from app.sequence import Measure, Progress, Stopped
 from sim.config import Config
 from sim.errors import Cancelled
 from sim.frame import Frame
-from sim.timeline import Moment
-
-#: What follows what: batch after batch at the same parameters, or a run of steps that are really taken.
-Along = Literal["draws", "steps"]
-
-Measure = Callable[[Moment], Frame]
+from sim.timeline import Along, Moment
 
 
 @dataclass(frozen=True)
@@ -40,8 +35,8 @@ def recorded(
     count: int,
     measure: Measure,
     along: Along = "draws",
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    progress: Progress = lambda _done, _total: None,
+    cancelled: Stopped = lambda: False,
 ) -> Recording:
     """Measure a recording that begins at a moment.
 
@@ -71,7 +66,7 @@ def recorded(
             done += 1
             progress(done, 2 * count)
         pairs.append((pair[0], pair[1]))
-        tracks = [moment.next_draw() if along == "draws" else moment.next_step() for moment in tracks]
+        tracks = [moment.following(along) for moment in tracks]
     idle = all(_alike(off, on) for off, on in pairs)
     if idle:
         pairs = [(pair[start.config.clip.on],) * 2 for pair in pairs]

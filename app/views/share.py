@@ -9,7 +9,7 @@ import param
 from app import still, theme
 from app.embed import PARTS, WIDTH
 from app.share import NARROWEST, SHAPES, WIDEST, Share
-from app.takeaway import DRAWS, FEWEST, KINDS, LONGEST, STEPS
+from app.takeaway import ALONG, FEWEST, KINDS, LONGEST
 from app.views.messages import Component, said
 from app.views.script import script
 from sim.errors import InvalidInput
@@ -43,7 +43,7 @@ class ShareDialog(Component):
     widths = param.List(default=[NARROWEST, WIDTH, WIDEST], constant=True, doc="the least, the first and the most")
     scales = param.List(default=list(still.SCALES), constant=True)
     frames = param.List(default=[FEWEST, LONGEST], constant=True, doc="the fewest and the most of what moves")
-    along = param.List(default=[DRAWS, STEPS], constant=True)
+    along = param.List(default=list(ALONG), constant=True)
 
     _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012

@@ -16,7 +16,7 @@ from PIL import Image
 
 from app import encoder
 from app.encoder import EncodingError, encoded, ffmpeg
-from app.film import film, film_kinds, trail
+from app.film import film, film_kinds
 from app.gif import Colours
 from app.palette import DARK, LIGHT, THEMES, Palette
 from sim.config import Config, Source, Teacher
@@ -133,14 +133,6 @@ def test_a_film_opens_as_the_moment_of_its_first_frame(kind: str) -> None:
     found = parse_file(made(kind), f"a.{kind}")
     assert found.moment.key == LINK.moment.key
     assert found.preset == LINK.preset
-
-
-def test_a_draw_shows_where_those_before_it_ended() -> None:
-    first, second, third = frames()
-    assert trail([], first) == []
-    assert trail([first, second], third) == [(each.update.x, each.update.y) for each in (first, second)]
-    stepped = simulator().frame(Moment(HINTED).next_step(), complete=False)
-    assert trail([first, second], stepped) == []
 
 
 def test_progress_is_told_and_a_film_that_is_stopped_leaves_nothing(folder: Path) -> None:
