@@ -2,10 +2,12 @@
 
 import json
 import platform
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from sim.link import Link
+from sim.errors import InvalidInput
+from sim.link import MAX_READ, Link
 
 #: What the record is called in a file: an element's id, a key of JSON, a name among a picture's texts.
 MARK = "gradcloud"
@@ -22,7 +24,8 @@ def installed() -> str:
 def record(link: Link) -> dict[str, Any]:
     """The settings, seed, step, draw and versions of a moment, and the link to it, as JSON values.
 
-    `preset` is the preset with the settings of the moment, so that whoever has the file can open it as one.
+    `preset` is the preset with the settings of the moment, so that whoever has the file can open it as one. The link
+    goes without its log where that is more than a link may hold.
     """
     moment = link.moment
     preset = link.preset.model_copy(update={"config": moment.config})
@@ -30,7 +33,7 @@ def record(link: Link) -> dict[str, Any]:
     return {
         "gradcloud": installed(),
         "versions": versions,
-        "link": link.query(),
+        "link": _query(link),
         "seed": moment.config.seed,
         "step": moment.step,
         "draw": moment.draw,
@@ -42,3 +45,12 @@ def dumps_record(link: Link) -> str:
     """The record as one line of ASCII with none of the signs that markup begins with; the same each time."""
     text = json.dumps(record(link), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _query(link: Link) -> str:
+    bare = replace(link, kept=None).query()
+    try:
+        query = link.query()
+    except InvalidInput:
+        return bare
+    return query if len(query) <= MAX_READ else bare

@@ -1,6 +1,8 @@
 """What a file carries is enough to measure it again, and is text that no kind of file takes for its own."""
 
 import json
+import random
+import string
 from importlib.metadata import version
 
 import pytest
@@ -9,7 +11,8 @@ from hypothesis import given, settings
 from sim.link import Link, parse_link
 from sim.presets import builtin, names, read_preset
 from sim.record import dumps_record, record
-from sim.timeline import Moment
+from sim.session_file import Kept
+from sim.timeline import Moment, Timeline
 from tests.links import OWN, links
 
 
@@ -36,6 +39,19 @@ def test_a_record_is_one_line_that_no_markup_ends(name: str | None) -> None:
     assert not set(text) & set("<>&")
     assert json.loads(text) == record(link)
     assert text == dumps_record(link)
+
+
+@pytest.mark.parametrize("length", [1, 150, 290])
+def test_a_log_that_is_more_than_a_link_may_hold_is_left_out(length: int) -> None:
+    timeline, letters = Timeline(OWN.config, OWN.title), random.Random(0)
+    for _ in range(800):
+        label = "".join(letters.choices(string.ascii_letters + string.digits, k=length))
+        timeline.act("draw", label, timeline.current.moment.next_draw())
+    link = Link(OWN, None, timeline.current.moment, {}, Kept(timeline, {0: (None, OWN)}))
+    there, problems = parse_link(record(link)["link"])
+    assert problems == []
+    assert (there.moment, there.preset) == (link.moment, OWN)
+    assert (there.kept is not None) == (length == 1)
 
 
 def test_a_record_says_with_what_it_was_computed() -> None:
