@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-
-import torch
+from typing import TYPE_CHECKING
 
 from sim.errors import InvalidInput
 from sim.frame import Frame
@@ -15,13 +14,18 @@ from sim.opening import load_file
 from sim.presets import override
 from sim.sentences import shown
 from sim.session_file import MAX_STEPS
-from sim.simulator import Simulator
-from sim.world import World
+
+# Torch takes a second to load, and where a name leads is told without it.
+if TYPE_CHECKING:
+    from sim.simulator import Simulator
 
 
 @cache
-def simulator() -> Simulator:
+def simulator() -> "Simulator":
     """The simulator of this process, made when it is first asked for."""
+    from sim.simulator import Simulator
+    from sim.world import World
+
     return Simulator(World.load())
 
 
@@ -80,6 +84,8 @@ def _whole(name: str, value: int, most: int) -> int:
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """With torch on one thread: more would add in another order, and the same call has to give the same frame."""
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from sim.simulator import Simulator
     from sim.timeline import Moment
 
-MAX_DRAW = 2**31 - 1
+#: That of sim.link_items, which takes a while to load: a file that is written carries a link to its moment.
+MAX_DRAW = 1_000_000_000
 MAX_STEPS = 10_000
 
 PresetName = Annotated[
@@ -60,11 +61,9 @@ def placed(
     Raises:
         InvalidInput: unless there is either a preset or a link, with nothing wrong in it.
     """
-    from dataclasses import replace
-
+    from sim.library import place
     from sim.link import parse_link
     from sim.opening import load_file
-    from sim.presets import override
 
     if (preset is None) == (address is None):
         came = "both a preset and --link" if preset is not None else "neither a preset nor --link"
@@ -76,12 +75,7 @@ def placed(
     else:
         assert preset is not None
         link = load_file(preset)
-    moment = link.moment.with_config(override(link.moment.config, assignments or []))
-    for _ in range(steps):
-        moment = moment.next_step()
-    if draw is not None:
-        moment = replace(moment, draw=draw)
-    return link if moment == link.moment else replace(link, moment=moment, kept=None)
+    return place(link, *(assignments or []), step=steps, draw=draw)
 
 
 def arrive(engine: "Simulator", moment: "Moment") -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import sim
-from sim import Frame, InvalidInput, Link, Undetermined, builtin, measure, names, place
+from sim import Frame, InvalidInput, Undetermined, builtin, measure, names, place
 from sim.frame import PENDING, Sites
 from sim.library import simulator
 from sim.report import frame_html
@@ -75,7 +75,9 @@ def test_steps_are_taken_from_where_it_starts() -> None:
 
 def test_every_preset_is_a_place() -> None:
     for name in names():
-        assert place(name) == Link(builtin(name), name, Moment(builtin(name).config))
+        link, preset = place(name), builtin(name)
+        assert (link.preset, link.name, link.moment) == (preset, name, Moment(preset.config))
+        assert (link.look, link.kept) == ({}, None)
 
 
 def test_the_callers_threads_are_left_as_they_were() -> None:
