@@ -1,13 +1,11 @@
 """A lesson as one file that plays without a server, made from a shell."""
 
-import os
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from sim.options import Address, Assignments, DrawNumber, MaybePreset, StepCount, arrive, placed, simulator
-from sim.shell import check_target, interruptible, opened, progress, whole
+from sim.shell import check_target, interruptible, progress, replaced, whole
 
 #: Frames that a recording may have: of two thousand arrows each, so many make a file that can be opened again.
 MOST = 120
@@ -48,25 +46,5 @@ def export(
             link, frames, lambda moment: engine.frame(moment, cancel=cancel), lambda *_: bar.update(), cancel, along
         )
     data = text.encode()
-    write(target, data)
+    replaced("--output", target, data)
     typer.echo(f"{target}: {frames} frames, {len(data) / 1e6:.1f} MB", err=True)
-
-
-def write(target: str, data: bytes) -> None:
-    """Write a file as a whole or not at all; ``-`` is standard output."""
-    if target == "-":
-        with opened("--output", target) as file:
-            file.write(data)
-        return
-    path = Path(target)
-    # What a link leads to is written, and the link stays.
-    path = path.resolve() if path.is_symlink() else path
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)  # a device or a pipe, which nothing may take the place of
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

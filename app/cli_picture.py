@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.cli_export import write
 from sim.errors import InvalidInput
 from sim.options import Address, Assignments, DrawNumber, MaybePreset, StepCount, arrive, placed, simulator
 from sim.sentences import either, shown
-from sim.shell import check_target, interruptible, progress, whole
+from sim.shell import check_target, interruptible, progress, replaced, whole
 
 if TYPE_CHECKING:
     from sim.frame import Frame
@@ -88,7 +87,7 @@ def picture(
                 from app.still import still
 
                 data = still(frame, link, kind, times or 1, plain=plain)
-    write(target, data)
+    replaced("--output", target, data)
     typer.echo(f"{target}: {len(data) / 1e6:.2f} MB", err=True)
 
 

@@ -136,6 +136,26 @@ def opened(option: str, target: str) -> Iterator[BinaryIO]:
         yield file
 
 
+def replaced(option: str, target: str, data: bytes) -> None:
+    """Write a file as a whole or not at all; ``-`` is standard output."""
+    if target == "-":
+        with opened(option, target) as file:
+            file.write(data)
+        return
+    path = Path(target)
+    # What a link leads to is written, and the link stays.
+    path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not (path.is_file() and os.access(path.parent, os.W_OK)):
+        path.write_bytes(data)  # a device or a pipe, or in a folder where nothing may take its place
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def progress(total: int | None, label: str, unit: str, done: int = 0) -> Any:
     """A progress bar on stderr that begins at `done`; ``update(n)`` moves it, and it is a context manager."""
     from tqdm import tqdm
