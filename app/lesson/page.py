@@ -63,6 +63,7 @@ def page(link: Link, recording: Recording, figure: Mapping[str, Any], packed: by
         "speeds": "".join(f'<option value="{times}">×{times}</option>' for times in SPEEDS),
         "newest": str(len(recording.pairs) - 1),
         "clip_title": escape(_clip(link, recording)),
+        "clip_keys": BY_ACT[CLIP].aria,
         "clip_note": "<small>changes nothing</small>" * recording.idle,
         "style": _style(),
         "record": _inert(dumps_record(link)),
@@ -96,12 +97,12 @@ def _what(recording: Recording) -> str:
     count = len(recording.pairs)
     if recording.along == "draws":
         return f"{count} draws" if count > 1 else "one draw"
-    return f"{count - 1} steps of a run" if count > 2 else f"{count - 1} step of a run"
+    return f"{count - 1} step{'s' * (count != 2)} of a run"
 
 
 def _about(link: Link, recording: Recording) -> str:
     count, step = len(recording.pairs), link.moment.step
-    at = f"after {step} step{'s' * (step > 1)}" if step else "at the checkpoint"
+    at = f"after {step} step{'s' * (step != 1)}" if step else "at the checkpoint"
     made = f"gradcloud {escape(installed())} measured every number in it, and nothing is computed here."
     if recording.idle:
         both = "the clip changes nothing in any of them"
@@ -109,7 +110,9 @@ def _about(link: Link, recording: Recording) -> str:
         both = "each with the clip off and with it on"
     else:
         both = "two runs: one with the clip off in every step, and one with it on"
-    drawn = f"{count} batches drawn {at}" if recording.along == "draws" else f"{count} frames of a run that begins {at}"
+    drawn = f"{count} batch{'es' * (count != 1)} drawn {at}"
+    if recording.along == "steps":
+        drawn = f"{count} frame{'s' * (count != 1)} of a run that begins {at}"
     return f"This is a recording: {drawn}; {both}. {made}"
 
 

@@ -170,13 +170,22 @@ def test_the_page_says_that_it_is_a_recording_of_what_and_how_to_see_it_live() -
     named = exported(Link(builtin("opsd-collapse"), "opsd-collapse", Moment(CONFIG)), 1)
     assert "?preset=opsd-collapse&amp;view=1;" in named
     assert "a recording: one draw" in named
+    assert "This is a recording: 1 batch drawn at the checkpoint" in named
 
 
-def test_a_run_is_called_one() -> None:
+@pytest.mark.parametrize(
+    ("frames", "told"),
+    [
+        (1, ("0 steps of a run", "1 frame of a run")), (2, ("1 step of a run", "2 frames of a run")),
+        (3, ("2 steps of a run", "3 frames of a run")),
+    ],
+)  # fmt: skip
+def test_a_run_is_called_one(frames: int, told: tuple[str, str]) -> None:
     frame = measured(Moment(CONFIG))
-    recording = Recording("steps", ((frame, frame),) * 3, False)
+    recording = Recording("steps", ((frame, frame),) * frames, False)
     html = page(LINK, recording, figure(2.0), b"")
-    assert "a recording: 2 steps of a run" in html
+    assert f'<span class="kind">a recording: {told[0]}</span>' in html
+    assert f"This is a recording: {told[1]} that begins at the checkpoint" in html
     assert "two runs: one with the clip off in every step, and one with it on" in html
 
 
