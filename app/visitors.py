@@ -70,7 +70,7 @@ def limit() -> int:
         InvalidInput: if it says something else.
     """
     said = os.environ.get(VARIABLE, str(DEFAULT))
-    if not (said.isascii() and said.isdigit() and 1 <= int(said[:9]) <= MOST):
+    if not (said.isascii() and said.isdigit() and len(said) <= 9 and 1 <= int(said) <= MOST):
         raise InvalidInput([f"{VARIABLE}: got {shown(said)}, allowed a whole number, 1 to {MOST}"])
     return int(said)
 

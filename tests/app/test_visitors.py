@@ -67,7 +67,7 @@ def test_the_limit_is_the_environments_and_checked(monkeypatch: pytest.MonkeyPat
     assert limit() == DEFAULT
     monkeypatch.setenv(VARIABLE, str(MOST))
     assert limit() == MOST
-    for wrong in ("0", "-1", "1.5", "many", "", str(MOST + 1), "9" * 30, "²"):
+    for wrong in ("0", "-1", "1.5", "many", "", str(MOST + 1), "9" * 30, "0000000019999", "²"):
         monkeypatch.setenv(VARIABLE, wrong)
         with pytest.raises(InvalidInput, match=f"{VARIABLE}: got .*, allowed a whole number, 1 to {MOST}"):
             limit()
