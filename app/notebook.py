@@ -24,6 +24,7 @@ from sim.errors import GradcloudError, InvalidInput
 from sim.frame import Frame
 from sim.library import place, simulator
 from sim.link import Link
+from sim.link_items import DEFAULT
 from sim.presets import Preset
 from sim.sentences import either, shown
 from sim.session_file import Kept
@@ -93,7 +94,7 @@ class Dashboard(pn.viewable.Viewer):
 
 
 def dashboard(
-    start: str | Link = "opsd-collapse", *settings: str, step: int = 0, draw: int | None = None, theme: str = "light"
+    start: str | Link = DEFAULT, *settings: str, step: int = 0, draw: int | None = None, theme: str = "light"
 ) -> Dashboard:
     """The page of a moment, to be played with; the arguments are those of ``sim.place``.
 
