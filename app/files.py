@@ -16,8 +16,7 @@ from app.session import Session
 from app.takeaway import Order, Shown
 from sim.errors import InvalidInput
 from sim.opening import MAX_BYTES, Opened, parse_file
-from sim.presets import dumps_preset
-from sim.session_file import Kept, dumps_session
+from sim.session_file import Kept
 
 #: Characters of a file's name that are told.
 _NAME = 120
@@ -80,8 +79,7 @@ class Files(param.Parameterized):
             InvalidInput: if the session is more than a file may hold.
         """
         what = Shown.of(self._session)
-        text = dumps_preset(what.preset) if kind == "preset" else dumps_session(what.kept.timeline, what.kept.presets)
-        return what.filename(Order(kind)), text
+        return what.filename(Order(kind)), what.text(kind)
 
     async def _read(self) -> None:
         # One after the other: what a thread has begun to read it reads to its end.

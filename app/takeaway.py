@@ -101,6 +101,14 @@ class Shown:
             )
         return query
 
+    def text(self, kind: str) -> str:
+        """The text of the preset's file or of the session's.
+
+        Raises:
+            InvalidInput: if the session is more than a file may hold.
+        """
+        return dumps_preset(self.preset) if kind == "preset" else dumps_session(self.kept.timeline, self.kept.presets)
+
     def filename(self, order: Order) -> str:
         """What a file is called: preset, seed, step and draw, in characters that every file system takes."""
         kind, moment = KINDS[order.kind], self.link.moment
@@ -164,10 +172,8 @@ def made(order: Order, what: Shown, measure: Measure, progress: Progress, cancel
     """
     link, kind = what.link, order.kind
     section = KINDS[kind].section
-    if kind == "preset":
-        data = dumps_preset(what.preset).encode()
-    elif kind == "session":
-        data = dumps_session(what.kept.timeline, what.kept.presets).encode()
+    if section == FILES:
+        data = what.text(kind).encode()
     elif section == PICTURES:
         data = still.still(measure(link.moment), link, kind, order.scale, trail=what.trail)
     elif section == DATA:

@@ -3,12 +3,6 @@
 const TAKES_TEXT = "input, textarea, select, [contenteditable]:not([contenteditable=false])"
 const HINT = "Drop it here: a preset, a session, or a file that this page exported"
 
-function download(text, filename) {
-  const href = URL.createObjectURL(new Blob([text], {type: "application/json"}))
-  element("a", {href, download: filename}).click()
-  setTimeout(() => URL.revokeObjectURL(href), 1000)
-}
-
 function encoded(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader()
@@ -84,7 +78,7 @@ export function render({model}) {
     undo.hidden = dismiss.hidden = !model.undoable
   }
   model.on(["told", "undoable"], tell)
-  model.on("msg:custom", ({text, filename}) => download(text, filename))
+  model.on("msg:custom", ({text, filename}) => download(filename, "application/json", text))
 
   const load = () => chooser.click()
   const save = ({detail}) => model.send_msg({save: detail.kind})

@@ -9,7 +9,7 @@ from app import theme
 from app.files import Files
 from app.session import Session
 from app.views.messages import Component, said
-from app.views.script import script
+from app.views.script import DOWNLOAD, script
 from sim.errors import InvalidInput
 from sim.opening import MAX_BYTES
 
@@ -27,7 +27,7 @@ class FileDesk(Component):
     undoable = param.Boolean(default=False)
     limit = param.Integer(default=MAX_BYTES, constant=True)
 
-    _esm = script(_HERE)
+    _esm = script(_HERE, DOWNLOAD)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, files: Files, session: Session, **params: Any) -> None:

@@ -2,12 +2,6 @@
 
 const PRESS = "Selected: press Ctrl-C, or ⌘C on a Mac."
 
-function download({name, mime, data}) {
-  const href = URL.createObjectURL(new Blob([data], {type: mime}))
-  element("a", {href, download: name}).click()
-  setTimeout(() => URL.revokeObjectURL(href), 10_000)
-}
-
 export function render({model}) {
   const button = (words, act, attributes = {}) => {
     const made = element("button", {type: "button", ...attributes}, words)
@@ -174,7 +168,7 @@ export function render({model}) {
   dialog.addEventListener("click", (event) => { if (event.composedPath()[0] === dialog) dialog.close() })
   // What is typed here means nothing to the page.
   dialog.addEventListener("keydown", (event) => event.stopPropagation())
-  model.on("msg:custom", download)
+  model.on("msg:custom", ({name, mime, data}) => download(name, mime, data))
   model.on("title", () => { title.textContent = model.title })
   model.on(["plain", "logged", "linked", "plain_problem", "log_problem"], showLink)
   model.on(["html", "html_problem"], showHtml)

@@ -11,7 +11,7 @@ from app.embed import PARTS, WIDTH
 from app.share import NARROWEST, SHAPES, WIDEST, Share
 from app.takeaway import ALONG, FEWEST, KINDS, LONGEST
 from app.views.messages import Component, said
-from app.views.script import script
+from app.views.script import DOWNLOAD, script
 from sim.errors import InvalidInput
 
 _HERE = Path(__file__).with_suffix("")
@@ -45,7 +45,7 @@ class ShareDialog(Component):
     frames = param.List(default=[FEWEST, LONGEST], constant=True, doc="the fewest and the most of what moves")
     along = param.List(default=list(ALONG), constant=True)
 
-    _esm = script(_HERE)
+    _esm = script(_HERE, DOWNLOAD)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, share: Share, **params: Any) -> None:

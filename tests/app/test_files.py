@@ -230,7 +230,7 @@ def test_a_session_that_is_too_long_for_a_file_is_refused_in_words(
         raise InvalidInput(["session: over 2000000 bytes"])
 
     async def scene() -> None:
-        monkeypatch.setattr("app.files.dumps_session", fails)
+        monkeypatch.setattr("app.takeaway.dumps_session", fails)
         session = begun(paced_frames)
         desk = Desk(session)
         await desk.hear(save="session")
