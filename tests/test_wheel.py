@@ -67,7 +67,7 @@ def test_the_wheel_has_the_packages_presets_and_weights_and_nothing_else(wheel: 
 
 
 def test_the_installed_code_is_the_wheels_own(bin_folder: Path, tmp_path: Path) -> None:
-    program = "import sim, sim.resources as r; print(*sim.__path__, r.presets(), r.assets(), r.app())"
+    program = "import app, sim, sim.resources as r; print(*sim.__path__, *app.__path__, r.presets(), r.assets())"
     found = run([bin_folder / "python", "-c", program], tmp_path).split()
     assert len(found) == 4
     assert all(path.startswith(str(bin_folder.parent)) for path in found), found
