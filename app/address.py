@@ -8,7 +8,7 @@ from app.frames import Frames
 from app.look import Look
 from app.session import Session
 from sim.errors import InvalidInput
-from sim.link import LOOKS, PARAMETERS, TOKEN, Link, read_link
+from sim.link import LOOKS, PARAMETERS, TOKEN, Link, differing_looks, read_link
 from sim.sentences import either, limited, nearest, shown
 from sim.timeline import Event, Timeline
 
@@ -73,8 +73,7 @@ def follow(session: Session, link: Link, problems: Sequence[str]) -> None:
 
 def session_link(session: Session, log: bool = False) -> Link:
     """The link to what a session has on show, with its log or without."""
-    look = {key: getattr(session.look, name) for key, name in _PARAMS.items()}
-    look = {key: value for key, value in look.items() if value != LOOKS[key][0]}
+    look = differing_looks({key: getattr(session.look, name) for key, name in _PARAMS.items()})
     if session.picked is not None:
         look[TOKEN] = str(session.picked)
     kept = session.so_far() if log else None

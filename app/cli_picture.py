@@ -126,10 +126,10 @@ def looked(link: "Link", theme: str | None, scale: str | None) -> "Link":
     """A link that is looked at in a theme and a scale, where these are given."""
     from dataclasses import replace
 
-    from sim.link import LOOKS
+    from sim.link import differing_looks
 
-    look = dict(link.look) | {key: each for key, each in (("theme", theme), ("scale", scale)) if each is not None}
-    return replace(link, look={key: each for key, each in look.items() if key not in LOOKS or each != LOOKS[key][0]})
+    given = {key: each for key, each in (("theme", theme), ("scale", scale)) if each is not None}
+    return replace(link, look=differing_looks({**link.look, **given}))
 
 
 def _shot(engine: "Simulator", moment: "Moment", count: int, along: Along, cancel: Callable[[], bool]) -> "list[Frame]":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from app import marks
 from app.encoder import encoded, missing
-from app.palette import LIGHT, THEMES
+from app.palette import THEMES
 from app.sequence import Progress, Stopped
 from app.still import Trail, check, draw, reach
 from sim.errors import Cancelled, InvalidInput
@@ -73,7 +73,7 @@ def film(
     if kind == "gif":
         from app.gif import animated
 
-        return animated(pictures(), THEMES.get(link.look.get("theme", ""), LIGHT), fps, said)
+        return animated(pictures(), THEMES[link.looked("theme")], fps, said)
     return encoded(pictures(), kind, fps, said)
 
 

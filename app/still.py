@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from app import marks
-from app.palette import LIGHT, THEMES
+from app.palette import THEMES
 from app.picture import Radius
 from sim.errors import InvalidInput
 from sim.frame import Frame
@@ -84,7 +84,7 @@ def draw(
     from app.still_plane import Seen, draw_plane
     from app.still_side import draw_side
 
-    palette = THEMES.get(link.look.get("theme", ""), LIGHT)
+    palette = THEMES[link.looked("theme")]
     token = link.look.get("token")
     seen = Seen(
         palette, _radius(link), None if token is None else int(token), trail, f"gradcloud {installed()}" * plain
@@ -100,4 +100,4 @@ def draw(
 
 
 def _radius(link: Link) -> Radius:
-    return Radius(link.look.get("scale", "log"))
+    return Radius(link.looked("scale"))

@@ -53,6 +53,10 @@ class Link:
     look: Mapping[str, str] = field(default_factory=dict)
     kept: Kept | None = None
 
+    def looked(self, key: str) -> str:
+        """Which of `LOOKS` it is looked at by, under a key."""
+        return self.look.get(key, LOOKS[key][0])
+
     def query(self) -> str:
         """The link without its host, percent-encoded; the same each time.
 
@@ -76,6 +80,11 @@ class Link:
         view = ";".join([str(VERSION), *(f"{key}={value}" for key, value in said.items())])
         parts = [f"preset={self.name}"] * named + [f"view={quote(view, safe=';=')}"] * bool(said)
         return "&".join(parts)
+
+
+def differing_looks(look: Mapping[str, str]) -> dict[str, str]:
+    """What of a look does not go without saying."""
+    return {key: value for key, value in look.items() if key not in LOOKS or value != LOOKS[key][0]}
 
 
 def fits(query: str) -> bool:
@@ -197,13 +206,9 @@ def _opened(
 
 
 def _look(said: Mapping[str, str], problems: list[str]) -> dict[str, str]:
-    look = dict[str, str]()
-    for key, allowed in LOOKS.items():
-        value = said.get(key, allowed[0])
-        if value not in allowed:
-            problems.append(_unknown(key, value, allowed))
-        elif value != allowed[0]:
-            look[key] = value
+    given = {key: said[key] for key in LOOKS if key in said}
+    problems += [_unknown(key, value, LOOKS[key]) for key, value in given.items() if value not in LOOKS[key]]
+    look = differing_looks({key: value for key, value in given.items() if value in LOOKS[key]})
     token = items.whole(TOKEN, said[TOKEN], problems) if TOKEN in said else None
     return look if token is None else {**look, TOKEN: str(token)}
 

@@ -27,6 +27,6 @@ def export_lesson(
         Cancelled: if `cancelled` says so.
     """
     recording = recorded(link.moment, frames, frame, along, progress, cancelled)
-    radius = Radius(link.look.get("scale", "log"))
+    radius = Radius(link.looked("scale"))
     half = clouds.reach(recording, radius)
     return page(link, recording, figure(half), clouds.packed(recording, radius, half))

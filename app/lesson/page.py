@@ -47,7 +47,7 @@ def page(link: Link, recording: Recording, figure: Mapping[str, Any], packed: by
     values = {
         "policy": _POLICY,
         "version": escape(installed()),
-        "theme": escape(link.look.get("theme", "light")),
+        "theme": escape(link.looked("theme")),
         "themes": "".join(f"<option>{name}</option>" for name in THEMES),
         "title": escape(preset.title),
         "lesson": escape(preset.lesson),
