@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SIM = sorted((ROOT / "sim").rglob("*.py"))
 APP = sorted((ROOT / "app").rglob("*.py"))
-INTERFACE = {"panel", "panel_material_ui", "bokeh", "param", "pyviz_comms", "app"}
+INTERFACE = {"panel", "panel_material_ui", "bokeh", "param", "pyviz_comms", "matplotlib", "app"}
 MAX_LINES = 300
 
 # numpy's and torch's generators that are made on purpose, and so carry their own seed.

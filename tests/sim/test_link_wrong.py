@@ -222,10 +222,12 @@ def test_what_is_far_too_long_or_too_much_is_read_in_bounded_time() -> None:
 @pytest.mark.parametrize(
     ("packed", "told"),
     [
-        ([], "path: damaged"), ([[], [], []], "path: damaged"), ([{}, []], "path: damaged"), ([[7], []], "path: damaged"),
+        ([], "path: damaged"), ([[], [], []], "path: damaged"), ([{}, []], "path: damaged"),
+        ([[7], []], "path: damaged"),
         ([[{}], [[0, 0, True]]], "path: damaged"), ([[{}], [[1, 0, 1]]], "path: damaged"),
         ([[{}], [[0, -1, 1]]], "path: damaged"), ([[{}], [[0, 0, 0]]], "path: damaged"),
-        ([[{}], [[0, 0, 1.5]]], "path: damaged"), ([[{}], [[0, 0, 9000]]], "path: 9000 steps of 1152000 answers in all"),
+        ([[{}], [[0, 0, 1.5]]], "path: damaged"),
+        ([[{}], [[0, 0, 9000]]], "path: 9000 steps of 1152000 answers in all"),
         ([[{"source.prompts": 1, "source.group_size": 1}], [[0, 0, 15_000], [0, 1, 15_000]]], "path: 30000 steps"),
         ([[{}] * 1001, []], "path: 1001 settings, allowed at most 1000"),
         ([[{"clip.on": "yes"}], []], 'path: clip.on: got "yes"'), ([[{"hue": 1}], []], "path: hue: unknown key"),
