@@ -26,7 +26,6 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 serve: $(TO_SERVE) ## install what is needed and serve the page (PORT=5006)
-	@echo "starting gradcloud at http://localhost:$(PORT)/app (Ctrl-C stops it; PORT=8000 takes another port)"
 	@$(BIN)/gradcloud serve --port $(PORT)
 
 test: $(TO_TEST) ## install what is needed and run every test, the browser's too (ARGS="-k clip" for some)

@@ -82,7 +82,7 @@ def serve(
 def told(page: str, private: bool, sessions: int, sandboxed: bool, anywhere: bool) -> list[str]:
     """Where the page is and who can get at it, a line each."""
     who = "for this machine only" if private else "for whoever gets at this machine's network"
-    lines = [f"gradcloud: {page}, {who}; {sessions} at once. Ctrl-C stops it."]
+    lines = [f"gradcloud: in some seconds at {page}, {who}; {sessions} at once. Ctrl-C stops it."]
     if not private:
         lines.append("warning: there is no password, and what is sent can be read on the way.")
     if sandboxed:
