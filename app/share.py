@@ -158,7 +158,9 @@ class Share(param.Parameterized):
     def start(self, kind: str, scale: int | None = None, frames: int | None = None, along: str | None = None) -> None:
         """Make a file of what is shared, and hand it over when it is made."""
         try:
-            if self.busy or self.what is None:
+            if self.what is None:
+                raise InvalidInput(["nothing is shared yet; open the dialog first"])
+            if self.busy:
                 raise InvalidInput(["another file is being made; wait for it, or cancel it first"])
             making = Making(checked(kind, scale, frames, along), self.what, self._frames)
         except InvalidInput as error:

@@ -141,6 +141,7 @@ def test_one_file_at_a_time_and_each_is_handed_over_once(
         view._send_msg = sent.append  # type: ignore[method-assign]
         view._handle_msg({"make": "gif", "frames": 4, "along": "draws"})
         assert maker.orders == []
+        assert view.told == "nothing is shared yet; open the dialog first."
         view._handle_msg({"opened": True})
         view._handle_msg({"make": "gif", "frames": 4, "along": "draws"})
         await until(lambda: view.total)
