@@ -3,7 +3,8 @@
 ``preset=NAME&view=1;clip.on=true;step=2;draw=3;theme=dark`` is a shipped preset's name and, in one parameter that
 begins with its version, what differs from it: settings by dotted key, the number of steps taken and the batch, the
 looks, and packed what has no short form: ``path``, steps that were not all alike; ``own``, a preset that does not ship;
-``log``, the session, which has both of these too.
+``log``, the session, which has such a preset too. The steps stand beside it, so that a link whose end was cut off keeps
+them or has none, and never others.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import TypeVar
 from urllib.parse import parse_qs, quote
 
 from sim import link_items as items
+from sim.config import Config
 from sim.errors import InvalidInput
 from sim.link_items import DEFAULT
 from sim.link_path import packed_path, unpacked_path
@@ -67,6 +69,9 @@ class Link:
         path = self.moment.path
         alike = path == Path().then(self.moment.config, 0, path.length)
         said = {key: items.written(value) for key, value in items.differing(self.moment.config, self.preset.config)}
+        # Before their number, and beside any log: where the end is cut off, none are left that look as if all alike.
+        if path.length and (self.kept is not None or not alike):
+            said["path"] = packed_path(path, self.preset.config)
         if path.length:
             said["step"] = str(path.length)
         if self.moment.draw:
@@ -76,7 +81,6 @@ class Link:
             said["log"] = items.packed_log(self.kept)
         else:
             said |= {} if named else {"own": items.packed_preset(self.preset)}
-            said |= {} if alike else {"path": packed_path(path, self.preset.config)}
         view = ";".join([str(VERSION), *(f"{key}={value}" for key, value in said.items())])
         parts = [f"preset={self.name}"] * named + [f"view={quote(view, safe=';=')}"] * bool(said)
         return "&".join(parts)
@@ -126,23 +130,21 @@ def read_link(parameters: Mapping[str, Sequence[str]]) -> tuple[Link, list[str]]
     if "theme" in given:
         said.setdefault("theme", given["theme"][-1])
     log = _unpacked(items.unpacked_log, said.get("log"), problems)
-    name, opened = _opened(given["preset"][-1] if "preset" in given else None, said, log, problems)
+    name, opened, meant = _opened(given["preset"][-1] if "preset" in given else None, said, log, problems)
     config = items.assigned(opened.config, {key: each for key, each in said.items() if key not in _KEYS}, problems)
     look = _look(said, problems)
-    draw, step = (items.whole(key, said.get(key, "0"), problems) or 0 for key in ("draw", "step"))
+    draw = items.whole("draw", said.get("draw", "0"), problems) or 0
+    step = items.whole("step", said["step"], problems) if "step" in said else None
     if log is not None:
         there, grown = log.timeline.current.moment, items.grown(log)
         here = Moment(config, there.path, draw)
         # The log says all of it again, also what was refused.
-        if problems or (grown[1], there.step, there.key) == (opened, step, here.key):
+        if problems or (grown[1], there.step, there.key) == (opened, step or 0, here.key):
             name, opened = grown
             return Link(opened, name, there, look, log), limited(problems)
         problems.append("log: leads to another moment than the rest of the link, which is kept; copy the link anew")
-    steps = _unpacked(lambda text: unpacked_path(text, opened.config), said.get("path"), problems)
-    if steps is not None and steps.length != step:
-        problems.append(f"path: has {steps.length} steps and the link {step}, which is kept; copy the link anew")
-        steps = None
-    steps = items.stepped(step, config, problems) if steps is None else steps
+    known = meant and (log is not None or "log" not in said)
+    steps = _stepped(said.get("path"), step, opened if meant else None, config, known, problems)
     return Link(opened, name, Moment(config, steps, draw), look), limited(problems)
 
 
@@ -185,24 +187,55 @@ def _unpacked(read: Callable[[str], Value], text: str | None, problems: list[str
         return None
 
 
+def _stepped(
+    packed: str | None, step: int | None, preset: Preset | None, config: Config, alike: bool, problems: list[str]
+) -> Path:
+    """The steps that a link says; where they cannot be known that is told, and there are none.
+
+    Args:
+        packed: the steps, where they are packed.
+        step: how many there are, None where the link does not say so in a way that can be read.
+        preset: what the link was made of, None where that cannot be known.
+        config: the settings on show.
+        alike: whether steps that are not packed were all taken under these settings.
+        problems: what is wrong with the link, which is added to.
+    """
+    if packed is not None and preset is not None:
+        path = _unpacked(lambda text: unpacked_path(text, preset.config), packed, problems)
+        if path is not None and step in (None, path.length):
+            return path
+        if path is not None:
+            problems.append(f"path: has {path.length} steps and the link {step}, both left out; copy the link anew")
+            return Path()
+    if packed is None and alike:
+        return items.stepped(step or 0, config, problems)
+    if step:
+        problems.append(f"step: under what settings the {step} were taken cannot be read, left out; copy the link anew")
+    return Path()
+
+
 def _opened(
     preset: str | None, said: Mapping[str, str], log: Kept | None, problems: list[str]
-) -> tuple[str | None, Preset]:
+) -> tuple[str | None, Preset, bool]:
+    """The preset's name, the preset, and whether it is the one that was meant."""
     if "own" in said and preset is None:
         try:
-            return None, items.unpacked_preset(said["own"])
+            return None, items.unpacked_preset(said["own"]), True
         except InvalidInput as error:
             problems += error.problems
     elif "own" in said:
         problems.append("own: a preset of its own beside the name of one, allowed is either; the name is kept")
     elif preset is None and log is not None:
-        return items.grown(log)
+        return *items.grown(log), True
+    elif preset is None and "log" in said:
+        problems.append(f"preset: none is named beside the damaged log, {DEFAULT} is opened; copy the link anew")
+        return DEFAULT, shipped(DEFAULT), False
     name = DEFAULT if preset is None else preset
     try:
-        return name, shipped(name)
+        return name, shipped(name), "own" not in said or preset is not None
     except InvalidInput as error:
         problems += error.problems
-        return DEFAULT, shipped(DEFAULT)
+        return DEFAULT, shipped(DEFAULT), False
 
 
 def _look(said: Mapping[str, str], problems: list[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from sim.link_items import DEFAULT, differing, written
 from sim.packed import pack
 from sim.presets import builtin
 from sim.sentences import MAX_PROBLEMS
-from sim.timeline import Moment
+from sim.timeline import Moment, Path
 from tests.links import OWN, configs
 from tests.sim.test_link import HERE, kept, read, same
 
@@ -146,8 +146,41 @@ def test_steps_that_are_packed_stay_when_settings_beside_them_are_changed_by_han
     assert link.moment.path == plain.moment.path
     assert (link.moment.draw, link.moment.config.clip.on) == (6, True)
     link, problems = parse_link(query.replace("step=2", "step=3"))
-    assert problems == ["path: has 2 steps and the link 3, which is kept; copy the link anew"]
-    assert link.moment.step == 3
+    assert problems == ["path: has 2 steps and the link 3, both left out; copy the link anew"]
+    assert link.moment.step == 0
+    for uncounted in ("step=two", ""):
+        assert parse_link(query.replace("step=2", uncounted))[0].moment.path == plain.moment.path
+
+
+def test_a_link_whose_end_was_cut_off_has_its_own_steps_or_none_and_a_damaged_log_loses_only_the_log() -> None:
+    for whole in (STEPPED, dataclasses.replace(STEPPED, kept=None)):
+        query = whole.query()
+        for length in range(len("preset=rl-small-batch"), len(query)):
+            link, problems = parse_link(query[:length])
+            assert link.moment.path in (Path(), whole.moment.path), query[:length]
+            if "path=" in query[:length] and link.moment.path != whole.moment.path:
+                assert [problem.partition(":")[0] for problem in problems][:1] == ["path"]
+            if "log=" in query[:length]:
+                assert link.moment.key == whole.moment.key
+                assert [problem.partition(":")[0] for problem in problems] == ["log"]
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("preset=rl-small-batch&view=1;step=2;path=abc;draw=3", ["path", "step"]),
+        ("preset=rl-small-batch&view=1;step=2;draw=3;log=abc", ["log", "step"]),
+        ("view=1;step=2;draw=3;log=abc", ["log", "preset", "step"]),
+        ("view=1;step=2;draw=3;own=abc", ["own", "step"]),
+        ("preset=rl-smll-batch&view=1;step=2;draw=3", ["no preset is called \"rl-smll-batch\"; did you mean "
+                                                      "\"rl-small-batch\"?", "step"]),
+    ],
+)  # fmt: skip
+def test_steps_whose_settings_cannot_be_known_are_named_and_left_out(query: str, named: list[str]) -> None:
+    link, problems = parse_link(query)
+    assert [problem.partition(":")[0] for problem in problems] == named
+    assert "left out" in problems[-1]
+    assert (link.moment.step, link.moment.draw) == (0, 3)
 
 
 @pytest.mark.parametrize("link", [LOGGED, dataclasses.replace(STEPPED, kept=None), Link(OWN, None, Moment(OWN.config))])
