@@ -8,7 +8,7 @@ from app.frames import Frames
 from app.look import Look
 from app.session import Session
 from sim.errors import InvalidInput
-from sim.link import LOOKS, PARAMETERS, TOKEN, Link, differing_looks, read_link
+from sim.link import LOOKS, PARAMETERS, TOKEN, Link, differing_looks, read_link, unescaped
 from sim.sentences import either, limited, nearest, shown
 from sim.timeline import Event, Timeline
 
@@ -40,7 +40,7 @@ def asked(arguments: Mapping[str, Sequence[bytes]]) -> Asked:
 
     An address from before there was a `view` asks for a preset and a theme by parameters of their own.
     """
-    said = {key: [value.decode("utf-8", "replace") for value in values] for key, values in arguments.items()}
+    said = {key: [value.decode("utf-8", "replace") for value in values] for key, values in unescaped(arguments).items()}
     page = said.get("page", [""])[-1]
     problems = [_unknown("key", key, KEYS) for key in said if key not in KEYS and not key.startswith("bokeh-")]
     if page not in ("", *PAGES):

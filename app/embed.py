@@ -6,6 +6,7 @@ from html import escape
 from types import MappingProxyType
 
 from sim.errors import InvalidInput
+from sim.link import unescaped
 from sim.sentences import either, limited, nearest, shown
 
 #: What a frame may do without, and what each is; the picture stays.
@@ -42,6 +43,7 @@ class Embed:
 
 def asked(arguments: Mapping[str, Sequence[bytes]]) -> tuple[Embed, list[str]]:
     """What an address asks for by ``embed`` and ``hide``, and what is wrong with it; the good parts are kept."""
+    arguments = unescaped(arguments)
     flag, names = (_last(arguments, key) for key in ("embed", "hide"))
     problems = []
     if flag not in (None, _ON, _OFF):

@@ -109,7 +109,7 @@ def parse_link(text: str) -> tuple[Link, list[str]]:
         found = parse_qs(query, keep_blank_values=True, max_num_fields=100, errors="replace")
     except ValueError:
         return _none("over 100 parameters, allowed are preset and view")
-    if not {"preset", "view"} & found.keys():
+    if not {"preset", "view"} & unescaped(found).keys():
         return _none(f"got {shown(text)}, allowed is an address with preset=, view= or both")
     return read_link(found)
 
@@ -120,6 +120,7 @@ def read_link(parameters: Mapping[str, Sequence[str]]) -> tuple[Link, list[str]]
     Of what is given twice the last counts; a theme in `view` goes before one beside it. Other parameters are passed
     over.
     """
+    parameters = unescaped(parameters)
     given = {key: parameters[key] for key in PARAMETERS if parameters.get(key)}
     problems = [
         f"{key}: given {len(values)} times, allowed once; the last is kept"
@@ -146,6 +147,14 @@ def read_link(parameters: Mapping[str, Sequence[str]]) -> tuple[Link, list[str]]
     known = meant and (log is not None or "log" not in said)
     steps = _stepped(said.get("path"), step, opened if meant else None, config, known, problems)
     return Link(opened, name, Moment(config, steps, draw), look), limited(problems)
+
+
+def unescaped(parameters: Mapping[str, Sequence[Value]]) -> dict[str, list[Value]]:
+    """The parameters of an address, also where it was copied out of HTML, which writes ``&`` as ``&amp;``."""
+    found = dict[str, list[Value]]()
+    for key, values in parameters.items():
+        found.setdefault(key.removeprefix("amp;"), []).extend(values)
+    return found
 
 
 def _none(why: str) -> tuple[Link, list[str]]:

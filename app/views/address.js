@@ -4,7 +4,8 @@ const OWN = ["preset", "view", "theme"]
 
 // The parts of the query that say what is on show, or those that say something else.
 function parts(own) {
-  const all = window.location.search.slice(1).split("&").filter(Boolean)
+  // An address that was copied out of HTML has &amp; for &.
+  const all = window.location.search.slice(1).split(/&(?:amp;)?/).filter(Boolean)
   return all.filter((part) => OWN.includes(part.split("=")[0]) === own)
 }
 

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from app import embed
 from app.address import LONGEST, Asked, Place, asked, begun, follow, mark, origin, remembered, session_link
 from app.frames import Frames
 from app.look import RADII, Look
@@ -207,6 +208,14 @@ def test_bad_values_are_named_and_the_others_are_on_show(paced_frames: Frames) -
 def test_an_address_of_before_is_understood_and_written_as_it_is_now(query: str, now: str, theme: str) -> None:
     wanted = to(query)
     assert (wanted.problems, wanted.link.query(), wanted.theme, wanted.page) == ([], now, theme, "")
+
+
+def test_an_address_copied_out_of_html_asks_for_the_same() -> None:
+    query = "preset=sft-fan&view=1;draw=2&embed=1&hide=log,menu&with=rl-grpo,sft-fan&page=compare"
+    copied = {key: [each.encode() for each in given] for key, given in parse_qs(query.replace("&", "&amp;")).items()}
+    assert asked(copied) == to(query)
+    assert asked(copied).problems == []
+    assert embed.asked(copied) == (embed.Embed(True, frozenset({"log", "menu"})), [])
 
 
 def test_other_pages_have_their_own_part_of_the_address() -> None:

@@ -144,6 +144,10 @@ def test_an_address_of_before_is_rewritten_and_other_parameters_stay(opened: Cal
     at(page, "?preset=rl-small-batch&view=1;theme=dark&embed=0")
     assert page.evaluate("location.hash") == "#term-density"
     expect(page.get_by_role("dialog")).to_be_visible()
+    page = opened("?embed=0&amp;preset=rl-small-batch&amp;view=1;theme=dark#term-density")
+    at(page, "?preset=rl-small-batch&view=1;theme=dark&embed=0")
+    assert page.evaluate("location.hash") == "#term-density"
+    expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def test_a_link_with_a_log_brings_the_log_and_the_address_goes_without(opened: Callable[..., Page]) -> None:

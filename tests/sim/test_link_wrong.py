@@ -105,6 +105,15 @@ def test_an_address_from_before_there_were_versions_is_still_read() -> None:
     assert (both.look, problems) == ({"theme": "projector"}, [])
 
 
+def test_an_address_that_was_copied_out_of_html_is_read_as_what_the_html_means() -> None:
+    link = read("http://localhost:5006/app?embed=1&amp;preset=sft-fan&amp;view=1;draw=2&amp;theme=dark&amp;hide=log")
+    assert (link.name, link.moment.draw, link.look) == ("sft-fan", 2, {"theme": "dark"})
+    assert read("x=1&amp;view=1;draw=2").moment.draw == 2
+    assert parse_link("preset=rl-grpo&preset=sft-fan&amp;preset=sft-fan")[1] == [
+        "preset: given 3 times, allowed once; the last is kept"
+    ]
+
+
 def test_an_unknown_preset_is_named_and_what_the_link_says_beside_it_is_kept() -> None:
     link, problems = parse_link("preset=opsd-colapse&view=1;draw=4;clip.on=true;scale=linear")
     assert problems == ['no preset is called "opsd-colapse"; did you mean "opsd-collapse"?']
