@@ -21,6 +21,8 @@ HINTS = {
 }
 
 _MAX_KEY = 80
+#: They are too many for a line.
+_LISTED = "`gradcloud schema preset` lists them"
 
 
 def override(config: Config, assignments: Iterable[str]) -> Config:
@@ -102,4 +104,4 @@ def _unknown(key: str) -> str:
     last = key.rpartition(".")[2]
     meant = HINTS.get(last) or nearest(key, settings()) or elsewhere(last)
     name = dotted(tuple(key.split("."))) if len(key) <= _MAX_KEY else shown(key)
-    return f"{name}: unknown key; " + (f'did you mean "{meant}"?' if meant else f"allowed: {', '.join(settings())}")
+    return f"{name}: unknown key; " + (f'did you mean "{meant}"?' if meant else _LISTED)

@@ -121,6 +121,13 @@ def test_an_unknown_preset_is_named_and_what_the_link_says_beside_it_is_kept() -
     assert link.moment.config.clip.on
 
 
+@pytest.mark.parametrize("key", ["hue", "zzzz", "amp view", "x" * 5000, "<i>" * 40])
+def test_an_unknown_key_takes_a_line_and_not_the_list_of_all_settings(key: str) -> None:
+    (line,) = parse_link(f"preset=sft-fan&view=1;{key}=1")[1]
+    assert line.endswith(": unknown key; `gradcloud schema preset` lists them")
+    assert len(line) < 120
+
+
 @pytest.mark.parametrize(
     "text", ["", "?", "nonsense", "http://localhost:5006/app", "x=1", "https://evil.example/?q=1#preset=x"]
 )
