@@ -81,7 +81,10 @@ def encoded(pictures: "Iterator[NDArray[np.uint8]]", kind: str, fps: float, comm
             if process.wait() != 0:
                 log.seek(0)
                 said = log.read().decode(errors="replace").strip().splitlines()[:3]
-                raise EncodingError(f"ffmpeg could not write {kind}: {' / '.join(said) or 'it said nothing'}")
+                why = (
+                    " / ".join(said) or f"it ended with status {process.returncode} and said nothing; is the disk full?"
+                )
+                raise EncodingError(f"ffmpeg could not write {kind}: {why}")
         return target.read_bytes()
 
 

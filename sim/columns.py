@@ -86,7 +86,11 @@ def _json(frame: Frame, link: Link) -> bytes:
 
 
 def _parquet(frame: Frame, link: Link) -> bytes:
-    pa, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    try:
+        pa, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        why = f"pyarrow is here and does not load ({error})"
+        raise InvalidInput([f"kind: {why}; install it again, or choose csv or json"]) from None
     body = frame.to_json()
     kinds = {"sequence": pa.int64(), "position": pa.int64(), "clipped": pa.bool_(), "on_policy": pa.bool_()}
     texts = ("text", "raised", "prefix")

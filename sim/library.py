@@ -13,7 +13,7 @@ from sim.link_items import LARGEST
 from sim.opening import load_file
 from sim.presets import override
 from sim.sentences import shown
-from sim.session_file import MAX_STEPS
+from sim.session_file import MAX_STEPS, MAX_WORK
 
 # Torch takes a second to load, and where a name leads is told without it.
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def place(start: str | Link, *settings: str, step: int = 0, draw: int | None = N
     if odd := [each for each in settings if type(each) is not str]:
         raise InvalidInput([f'settings: got {shown(odd[0])}, allowed is text such as "clip.on=true"; put it in quotes'])
     moment = link.moment.with_config(override(link.moment.config, settings))
-    for _ in range(_whole("step", step, MAX_STEPS - moment.step)):
+    # As far as a link may lead: what is made of the moment has to open again.
+    most = min(MAX_STEPS, MAX_WORK // moment.config.source.rollouts)
+    for _ in range(_whole("step", step, max(0, most - moment.step))):
         moment = moment.next_step()
     if draw is not None:
         moment = replace(moment, draw=_whole("draw", draw, LARGEST))

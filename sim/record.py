@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sim.errors import InvalidInput
-from sim.link import MAX_READ, Link
+from sim.link import Link, fits
 
 #: What the record is called in a file: an element's id, a key of JSON, a name among a picture's texts.
 MARK = "gradcloud"
@@ -25,7 +25,7 @@ def record(link: Link) -> dict[str, Any]:
     """The settings, seed, step, draw and versions of a moment, and the link to it, as JSON values.
 
     `preset` is the preset with the settings of the moment, so that whoever has the file can open it as one. The link
-    goes without its log where that is more than a link may hold.
+    goes without its log where that does not fit into one: a film's comment has no room for it.
     """
     moment = link.moment
     preset = link.preset.model_copy(update={"config": moment.config})
@@ -53,4 +53,4 @@ def _query(link: Link) -> str:
         query = link.query()
     except InvalidInput:
         return bare
-    return query if len(query) <= MAX_READ else bare
+    return query if fits(query) else bare

@@ -148,7 +148,7 @@ def replaced(option: str, target: str, data: bytes) -> None:
     if path.exists() and not (path.is_file() and os.access(path.parent, os.W_OK)):
         path.write_bytes(data)  # a device or a pipe, or in a folder where nothing may take its place
         return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".gradcloud-{os.getpid()}.part")
     try:
         part.write_bytes(data)
         part.replace(path)

@@ -153,6 +153,15 @@ def test_a_machine_without_pyarrow_is_told_what_to_install(monkeypatch: pytest.M
     assert columns_file(measure, here, "csv")
 
 
+def test_a_pyarrow_that_does_not_load_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ImportError(f"{name}: wrong version of C++")
+
+    monkeypatch.setattr(columns, "import_module", broken)
+    with pytest.raises(InvalidInput, match=r"does not load \(pyarrow: wrong version of C\+\+\); install it again"):
+        columns_file(*measured("hinted"), "parquet")
+
+
 def test_an_unknown_kind_is_refused_by_name() -> None:
     with pytest.raises(InvalidInput, match='kind: got "xlsx", allowed csv, json or parquet'):
         columns_file(*measured("hinted"), "xlsx")

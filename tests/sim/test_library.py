@@ -110,8 +110,8 @@ def test_what_is_not_accepted_is_told_in_a_sentence(arguments: tuple[str, ...], 
     ("asked", "problem"),
     [
         ({"draw": -1}, "draw: got -1, allowed a whole number, 0 to 1000000000; correct it"),
-        ({"step": True}, "step: got true, allowed a whole number, 0 to 20000; correct it"),
-        ({"step": 1_000_000}, "step: got 1000000, allowed a whole number, 0 to 20000; correct it"),
+        ({"step": True}, "step: got true, allowed a whole number, 0 to 2000; correct it"),
+        ({"step": 2001}, "step: got 2001, allowed a whole number, 0 to 2000; correct it"),
     ],
 )
 def test_a_moment_that_is_none_is_told_in_a_sentence(asked: dict[str, int], problem: str) -> None:
