@@ -6,7 +6,7 @@ from typing import Any
 
 from app.frames import Frames
 from app.look import Look
-from app.session import Session
+from app.session import LINKED, Session
 from sim.errors import InvalidInput
 from sim.link import LOOKS, PARAMETERS, TOKEN, Link, differing_looks, read_link, unescaped
 from sim.sentences import either, limited, nearest, shown
@@ -58,16 +58,23 @@ def begun(frames: Frames, asked: Asked, document: Any = None) -> Session:
     looks = {_PARAMS[key]: value for key, value in link.look.items() if key in LOOKS}
     session = Session(frames, link.preset, link.name, document, Look(**looks))
     if link.kept is None:
-        session.begin(link.moment)
+        session.begin(link.moment, _label(asked.problems))
     else:
         session.restore(link.kept)
     _pick(session, link, asked.problems)
     return session
 
 
-def follow(session: Session, link: Link, problems: Sequence[str]) -> None:
-    """Open what a link leads to, and tell what is wrong with it; how it is looked at, and the log, stay as they are."""
-    session.open(link.preset, link.name, link.moment)
+def follow(session: Session, link: Link, problems: Sequence[str], label: str = "") -> None:
+    """Open what a link leads to, and tell what is wrong with it; how it is looked at, and the log, stay as they are.
+
+    Args:
+        session: where it is opened.
+        link: the link, or what a file held.
+        problems: what is wrong with it, a line each.
+        label: what the log calls the way there; by default what it calls a link's.
+    """
+    session.open(link.preset, link.name, link.moment, label or _label(problems))
     _pick(session, link, problems)
 
 
@@ -127,9 +134,13 @@ def remembered(timeline: Timeline, index: int | None, moment: str | None) -> Eve
 
 def _pick(session: Session, link: Link, problems: Sequence[str]) -> None:
     if problems:
-        session.refuse(list(problems))
+        session.refuse(list(problems), partly=True)
     if TOKEN in link.look:
         session.pick(int(link.look[TOKEN]))
+
+
+def _label(problems: Sequence[str]) -> str:
+    return f"{LINKED}, in part" if problems else LINKED
 
 
 def _unknown(what: str, came: str, allowed: Sequence[str]) -> str:

@@ -46,6 +46,7 @@ class Session(Showing):
     preset: Any = param.ClassSelector(class_=Preset, doc="the preset that the current event grew out of")
     preset_name = param.String(default=None, allow_None=True)
     problems = param.List(default=[], item_type=str, doc="what was wrong with an input, a line each")
+    partly = param.Boolean(default=False, doc="whether what was right in that input was taken")
     speed: Any = param.Selector(default=1, objects=list(SPEEDS), doc="how fast it plays")
     logged = param.Event(doc="the log, or what it says of an event, has changed")
     anew = param.Event(doc="all begins anew: a view gives up what it has of its own, as a zoom")
@@ -62,15 +63,15 @@ class Session(Showing):
         self._wanted: int | None = None
         self.dials.param.watch(self._turned, ["config", "dragging"])
 
-    def begin(self, moment: Moment | None = None) -> None:
+    def begin(self, moment: Moment | None = None, label: str = LINKED) -> None:
         """Show the first frame, or that of another moment; one that is known already is there before the page is."""
-        self._go_on(self.timeline.current, moment)
+        self._go_on(self.timeline.current, moment, label)
 
-    def open(self, preset: Preset, name: str | None = None, moment: Moment | None = None) -> None:
-        """Start again at the checkpoint with a preset, and go on to a moment if one is given."""
+    def open(self, preset: Preset, name: str | None = None, moment: Moment | None = None, label: str = LINKED) -> None:
+        """Start again at the checkpoint with a preset, and go on to a moment if one is given, under a label."""
         event = self.timeline.start(preset.title, preset.config)
         self._presets[event.index] = (name, preset)
-        self._go_on(event, moment)
+        self._go_on(event, moment, label)
 
     def pick(self, site: int) -> None:
         """Pick out a token of the current moment, as soon as its frame is there; one that it has not is refused."""
@@ -83,9 +84,9 @@ class Session(Showing):
         selected: int | None = self.look.selected
         return selected if self._wanted is None else self._wanted
 
-    def refuse(self, problems: list[str]) -> None:
-        """Tell what was wrong with an input; nothing else changes."""
-        self.problems = problems
+    def refuse(self, problems: list[str], partly: bool = False) -> None:
+        """Tell what was wrong with an input, of which the rest was taken or nothing; nothing else changes."""
+        self.param.update(problems=problems, partly=partly)
 
     def draw(self) -> None:
         """Another batch at the same parameters."""
@@ -199,12 +200,12 @@ class Session(Showing):
         moment = self.timeline.current.moment.next_draw()
         return self.timeline.act("draw", f"batch {moment.draw} drawn", moment)
 
-    def _go_on(self, event: Event, moment: Moment | None) -> None:
+    def _go_on(self, event: Event, moment: Moment | None, label: str) -> None:
         """Show a preset's event, or the moment to which it leads; then no frame is computed for what is between."""
         here, work = event.moment, SAMPLING
         if moment is not None and moment.key != here.key:
             kind: Kind = "step" if moment.path != here.path else "control" if moment.config != here.config else "draw"
-            event = self.timeline.act(kind, LINKED, moment)
+            event = self.timeline.act(kind, label, moment)
             steps = f"{moment.step:,} step{'s' * (moment.step != 1)}"
             work = f"Taking the {steps} that lead{'s' * (moment.step == 1)} there" if moment.step else SAMPLING
         self._arrived(event, work)
@@ -253,7 +254,7 @@ class Session(Showing):
             self.look.selected = site
         else:
             which = f"0 to {count - 1}" if count else "none, for there is no token"
-            self.refuse([*self.problems, f"token: got {site}, allowed {which}; nothing is picked out"])
+            self.refuse([*self.problems, f"token: got {site}, allowed {which}; nothing is picked out"], partly=True)
 
     def _came(self, moment: Moment, frame: Frame) -> None:
         if self.frame is not None and self.frame.sites.prefix != frame.sites.prefix:

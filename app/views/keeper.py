@@ -118,7 +118,7 @@ class Keeper(Component):
         self._kept = newest
         # What was done last may not have been kept any more, and yet be in the address.
         if there is None and mark(begun.moment.key) == entry[1] and begun.moment.key != newest.moment.key:
-            session.open(preset, name, begun.moment)
+            session.open(preset, name, begun.moment, begun.label)
 
     def _shown(self, *_: Any) -> None:
         session = self._session

@@ -51,7 +51,8 @@ export function render({model}) {
     alert.hidden = !lines.length && !model.failure
     if (alert.hidden) return
     const head = document.createElement("b")
-    head.textContent = model.failure ? "No new picture" : "Nothing was changed"
+    const told = model.partly ? "Some of the link was left out" : "Nothing was changed"
+    head.textContent = model.failure ? "No new picture" : told
     const close = document.createElement("button")
     close.type = "button"
     close.textContent = "Dismiss"
@@ -69,7 +70,7 @@ export function render({model}) {
     }
   }
   model.on(["busy", "spoken"], speak)
-  model.on(["failure", "problems"], warn)
+  model.on(["failure", "problems", "partly"], warn)
   model.on("summary", describe)
   model.on("remove", () => { gone = true })
   speak()

@@ -22,6 +22,7 @@ class Status(Component):
     busy = param.String(default="")
     failure = param.String(default="")
     problems = param.List(default=[])
+    partly = param.Boolean(default=False, doc="whether what was right beside the problems was taken")
     summary = param.String(default="", doc="the frame on show, in a sentence")
     spoken = param.String(default="", doc="what is read aloud, once each time that it changes")
 
@@ -32,13 +33,16 @@ class Status(Component):
         super().__init__(**params)
         self._session = session
         self._told: tuple[Any, ...] = ()
-        session.param.watch(self._follow, ["busy", "failure", "problems", "frame", "playing", "settled"])
+        session.param.watch(self._follow, ["busy", "failure", "problems", "partly", "frame", "playing", "settled"])
         self._follow()
 
     def _follow(self, *_: Any) -> None:
         session, frame = self._session, self._session.frame
         self.param.update(
-            busy="" if session.playing else session.busy, failure=session.failure, problems=session.problems
+            busy="" if session.playing else session.busy,
+            failure=session.failure,
+            problems=session.problems,
+            partly=session.partly,
         )
         if frame is not None:
             self.param.update(summary=summary(frame), spoken=self._say(frame))

@@ -167,6 +167,24 @@ def test_a_token_that_the_frame_has_not_is_named_beside_what_else_is_wrong(paced
     run(scene())
 
 
+def test_of_a_link_that_was_left_out_in_part_the_log_and_the_message_say_so(paced_frames: Frames) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames, to("preset=rl-small-batch&view=1;clip.on=maybe;draw=2"))
+        assert (session.timeline.current.label, session.partly) == ("as the link has it, in part", True)
+        session.refuse(["a file: no"])
+        assert not session.partly
+        follow(session, *parse_link("preset=rl-small-batch&view=1;draw=4;hue=1"))
+        assert (session.timeline.current.label, session.partly) == ("as the link has it, in part", True)
+        follow(session, *parse_link("preset=rl-small-batch&view=1;draw=5"))
+        assert (session.timeline.current.label, session.problems) == (LINKED, [])
+        session.pick(TOKENS)
+        await settled(session)
+        assert (len(session.problems), session.partly) == (1, True)
+        session.close()
+
+    run(scene())
+
+
 def test_a_token_that_is_awaited_is_forgotten_with_the_next_act(paced: Paced, paced_frames: Frames) -> None:
     async def scene() -> None:
         paced.open.clear()

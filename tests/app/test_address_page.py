@@ -132,11 +132,15 @@ def test_bad_values_are_named_on_the_page_and_the_rest_is_on_show(opened: Callab
     page = opened(SMALL.replace("view=1", "view=2;draw=3&view=1") + ";draw=2;%3Ci%3Ehue=1;token=99999")
     alert = page.get_by_role("alert").locator("li")
     expect(alert).to_have_count(3)
+    expect(page.get_by_role("alert").locator("b")).to_have_text("Some of the link was left out")
     expect(alert).to_contain_text([
         "the address: view: given 2 times", 'the address: "<i>hue": unknown key', "token: got 99999, allowed 0 to",
     ])  # fmt: skip
     expect(clock(page)).to_have_text("step 0, draw 2")
+    expect(events(page).last).to_contain_text("as the link has it, in part")
     at(page, f"{SMALL};draw=2")
+    page.get_by_label("Preset file").set_input_files({"name": "a.json", "mimeType": "", "buffer": b"{}"})
+    expect(page.get_by_role("alert").locator("b")).to_have_text("Nothing was changed")
 
 
 def test_an_address_of_before_is_rewritten_and_other_parameters_stay(opened: Callable[..., Page]) -> None:
