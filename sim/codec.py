@@ -36,7 +36,8 @@ def parse_json(data: str | bytes, origin: str = "preset", most: int = MAX_BYTES)
     )
     try:
         value = decoder.decode(text)
-    except json.JSONDecodeError as error:
+    except json.JSONDecodeError as found:
+        error = _comma(found)
         message = error.msg[:1].lower() + error.msg[1:]
         raise InvalidInput(
             [f"{origin}: not JSON at line {error.lineno}, column {error.colno}: {message}; correct it there"]
@@ -64,6 +65,15 @@ def leading(text: str) -> str:
         if depth == 0:
             return text[:end]
     return text
+
+
+def _comma(error: json.JSONDecodeError) -> json.JSONDecodeError:
+    """The error, told at the comma where one before a closing bracket is what is wrong."""
+    before = error.doc[: error.pos].rstrip(" \t\r\n")
+    # Newer versions of Python tell it themselves, at the comma.
+    if before.endswith(",") and error.doc[error.pos : error.pos + 1] in ("]", "}"):
+        return json.JSONDecodeError("a comma too many, before a closing bracket", error.doc, len(before) - 1)
+    return error
 
 
 class _Repeating(dict[str, Any]):

@@ -72,11 +72,25 @@ def parse_file(data: bytes, origin: str) -> Opened:
             f"{origin}: holds no record of where it comes from, allowed is a preset, a session or what gradcloud "
             "exported; what was edited or sent by a chat may have lost it, so ask for the file itself"
         ])  # fmt: skip
+    if record is None and _other_text(data):
+        raise InvalidInput([
+            f"{origin}: is no file of gradcloud's, allowed is a preset or a session, which begin with {{, or what "
+            "gradcloud exported; open one of these"
+        ])  # fmt: skip
     try:
         return _json(data) if record is None else _record(record.text)
     except InvalidInput as error:
         text, before = (data.decode(errors="replace"), 0) if record is None else (record.text, record.before)
         raise InvalidInput(located(error.problems, text, origin, before)) from None
+
+
+def _other_text(data: bytes) -> bool:
+    """Whether this is a text that does not begin as an object of JSON does; what is no text is told otherwise."""
+    try:
+        start = data[:MAX_SESSION].decode(errors="strict" if len(data) <= MAX_SESSION else "ignore").lstrip()
+    except UnicodeDecodeError:
+        return False
+    return start != "" and start[0] not in "{\ufeff"
 
 
 def _read(path: Path) -> bytes:

@@ -139,6 +139,21 @@ def test_what_is_no_json_is_told_with_its_line_once() -> None:
     assert line == f"mine.json:{number}: not JSON at column 12: expecting ':' delimiter; correct it there"
 
 
+@pytest.mark.parametrize("text", ['{"try": ["a",\n "b",\n]}', '{"try": [],\n "title": "b",\n}'])
+def test_a_comma_too_many_is_called_so_where_it_stands(text: str) -> None:
+    (line,) = refused(text)
+    assert re.match(r"mine\.json:2: not JSON at column [0-9]+: (a comma too many|illegal trailing comma)", line)
+    assert int(re.findall("column ([0-9]+)", line)[0]) == text.split("\n")[1].rindex(",") + 1
+
+
+@pytest.mark.parametrize("data", [b"# Gradcloud\n\ntext {", b"[]", b"\n step,draw\n", b'"title": 3', "é".encode()])
+def test_a_text_of_another_kind_is_told_what_is_allowed(data: bytes) -> None:
+    assert refused(data, "README.md") == [
+        "README.md: is no file of gradcloud's, allowed is a preset or a session, which begin with {, or what gradcloud "
+        "exported; open one of these"
+    ]
+
+
 def scalars(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths of a JSON value's leaves."""
     if not isinstance(value, dict | list):
