@@ -18,14 +18,16 @@ from sim.errors import InvalidInput
 from sim.opening import MAX_BYTES, Opened, parse_file
 from sim.session_file import Kept
 
-#: Characters of a file's name that are told.
-_NAME = 120
+#: Characters of a file's name that are told, and that the log has.
+_NAME, _SHORT = 120, 40
 
 logger = logging.getLogger(__name__)
 
 
 class Files(param.Parameterized):
-    """A preset is opened as from the menu, an export at its moment; a session takes the place of the log, which stays.
+    """A preset is opened as from the menu, an export at its moment; a session takes the place of the log.
+
+    That log can be returned to until something else is done.
 
     Args:
         session: what opens them.
@@ -39,9 +41,11 @@ class Files(param.Parameterized):
         super().__init__()
         self._session, self._push = session, Push(document)
         self._before: Kept | None = None
+        self._taken = session.timeline.current
         self._notice = ""
         self._next: tuple[str, str] | None = None
         self._reading: asyncio.Task[None] | None = None
+        session.param.watch(self._acted, "logged")
 
     def close(self) -> None:
         """Stop for good; for when the visitor has left."""
@@ -63,8 +67,8 @@ class Files(param.Parameterized):
     def undo(self) -> None:
         """Return to the log whose place a session took; what is there now is kept in its turn."""
         if self._before is not None:
-            self._before, before = self._session.so_far(), self._before
-            self._session.restore(before)
+            before = self._before
+            self._replace(before)
             self._say(f"Back to the log of {_events(before)}.")
 
     def dismiss(self) -> None:
@@ -109,12 +113,27 @@ class Files(param.Parameterized):
     def _take(self, origin: str, opened: Opened) -> None:
         session = self._session
         if opened.kept is not None:
-            self._before = session.so_far()
-            session.restore(opened.kept)
-            self._say(f"{origin} took the place of the log of {_events(self._before)}.")
+            before = self._replace(opened.kept)
+            self._say(f"{origin} took the place of the log of {_events(before)}.")
         else:
             self._say(self._notice)
-            follow(session, opened, [])
+            name = origin if len(origin) <= _SHORT else origin[: _SHORT - 1] + "…"
+            follow(session, opened, [], f"as {name} has it")
+
+    def _replace(self, kept: Kept) -> Kept:
+        """Put a session in the place of the log, which can be returned to."""
+        before = self._session.so_far()
+        self._session.restore(kept)
+        self._before, self._taken = before, self._session.timeline.current
+        return before
+
+    def _acted(self, *_: Any) -> None:
+        """Give up the log that there was once something is done, which a return to it would lose."""
+        if self._before is None or self._session.timeline.current is self._taken:
+            return
+        opening = self.told != self._notice
+        self._before, self._notice = None, ""
+        self.param.update(told=self.told if opening else "", undoable=False)
 
     def _say(self, notice: str) -> None:
         self._notice = notice

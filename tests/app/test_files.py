@@ -80,17 +80,42 @@ def test_a_session_takes_the_place_of_the_log_which_comes_back_and_forth(paced_f
         assert session.kept() == text
         assert desk.told == "lecture.json took the place of the log of 3 events."
         assert desk.undoable
-        session.draw()
-        more = session.kept()
         await desk.hear(undo=True)
         assert (session.kept(), desk.told) == (before, "Back to the log of 3 events.")
         await desk.hear(undo=True)
-        assert (session.kept(), desk.told) == (more, "Back to the log of 3 events.")
+        assert (session.kept(), desk.told) == (text, "Back to the log of 2 events.")
+        await settled(session)
+        assert desk.undoable
         await desk.hear(dismiss=True)
         await desk.hear(undo=True)
-        assert (session.kept(), desk.told, desk.undoable) == (more, "", False)
+        assert (session.kept(), desk.told, desk.undoable) == (text, "", False)
         for each in (session, other):
             each.close()
+
+    run(scene())
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_what_is_done_next_is_never_lost_by_a_late_undo(paced_frames: Frames, undone: bool) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames)
+        desk = Desk(session)
+        text = session.kept()
+        session.draw()
+        await desk.hear(**upload(text, "lecture.json"))
+        if undone:
+            await desk.hear(undo=True)
+        desk.files.told = "Opening another.json"
+        session.draw()
+        # What is being opened is still told.
+        assert (desk.told, desk.undoable) == ("Opening another.json", False)
+        more = session.kept()
+        desk.files.undo()
+        assert session.kept() == more
+        await desk.hear(**upload(text, "lecture.json"))
+        session.rewind(0)
+        assert (desk.told, desk.undoable) == ("", False)
+        session.close()
 
     run(scene())
 
@@ -106,7 +131,10 @@ def test_an_export_opens_at_its_moment_and_the_log_goes_on(paced_frames: Frames)
         assert session.timeline.current.moment == moment
         assert (session.preset_name, session.problems) == ("sft-fan", [])
         assert [event.kind for event in session.timeline.events] == ["preset", "preset", "step"]
+        assert session.timeline.current.label == "as lesson.html has it"
         assert (desk.told, desk.undoable) == ("", False)
+        await desk.hear(**upload(f'<script id="gradcloud">{record}</script>', "x" * 200 + ".html"))
+        assert session.timeline.current.label == f"as {'x' * 39}… has it"
         session.close()
 
     run(scene())
@@ -121,14 +149,14 @@ def broken(**config: object) -> str:
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        (upload("not json"), "mine.json:1: not JSON"),
+        (upload("{not json"), "mine.json:1: not JSON"),
         (upload(b"\xff\xfe"), "mine.json: byte 0xff"),
         (upload(broken(clp={})), "config.clp: unknown key"),
         (upload(broken(seed=True, source={"alpha": 3})), "mine.json:9: config.seed: got true"),
         (upload(dumps_preset(PRESET).replace('"schema_version": 1', '"schema_version": 2')), "newer version"),
         (upload(b"\x89PNG\r\n\x1a\n", "a.png"), "a.png: holds no record"),
         (upload("", "a\u202eb\n.json"), "a\ufffdb\ufffd.json: empty"),
-        (upload("[]", "x" * 500), f"{'x' * 120}: got a list"),
+        (upload("[]", "x" * 500), f"{'x' * 120}: is no file of gradcloud's"),
         ({"file": "big.json", "size": MAX_BYTES + 1}, f"big.json: got {MAX_BYTES + 1:,} bytes, allowed {MAX_BYTES:,}"),
         ({"file": "big.json", "size": MAX_BYTES + 1, "base64": "AAAA"}, "big.json: got"),
         ({"file": "x.json", "size": 3, "base64": "*"}, "did not arrive whole"),
