@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from sim.errors import InvalidInput
 from sim.frame import Frame
 from sim.link import Link, parse_link
-from sim.link_items import LARGEST
 from sim.opening import load_file
 from sim.presets import override
 from sim.sentences import shown
-from sim.session_file import MAX_STEPS, MAX_WORK
+from sim.session_file import LARGEST, MAX_STEPS, MAX_WORK
 
 # Torch takes a second to load, and where a name leads is told without it.
 if TYPE_CHECKING:

@@ -11,12 +11,10 @@ from sim.override import override, settings
 from sim.packed import pack, unpack
 from sim.presets import MAX_BYTES, Preset, parse_preset
 from sim.sentences import shown
-from sim.session_file import MAX_STEPS, MAX_WORK, VERSION, Kept, dumps_session, parse_session
+from sim.session_file import LARGEST, MAX_STEPS, MAX_WORK, VERSION, Kept, dumps_session, parse_session
 from sim.session_rows import rows
 from sim.timeline import Path
 
-#: The largest number of a batch or a token that a link may have; a session's file has the same.
-LARGEST = 1_000_000_000
 #: Bytes that a session in a link may have unpacked: who opens one waits while it is read.
 MAX_SESSION = 200_000
 #: The preset of an address that names none.

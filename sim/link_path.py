@@ -5,10 +5,10 @@ from typing import Any
 from sim.codec import parse_json
 from sim.config import Config
 from sim.errors import InvalidInput
-from sim.link_items import LARGEST, differing, written
+from sim.link_items import differing, written
 from sim.override import override
 from sim.packed import pack, unpack
-from sim.session_file import MAX_STEPS, MAX_WORK
+from sim.session_file import LARGEST, MAX_STEPS, MAX_WORK
 from sim.timeline import Path
 
 #: Bytes that steps in a link may have unpacked, and settings that they may be taken under.

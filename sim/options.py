@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sim.simulator import Simulator
     from sim.timeline import Moment
 
-#: That of sim.link_items, which takes a while to load: a file that is written carries a link to its moment.
+#: That of sim.session_file, which takes a while to load: a file that is written carries a link to its moment.
 MAX_DRAW = 1_000_000_000
 MAX_STEPS = 10_000
 

@@ -28,10 +28,11 @@ MAX_BYTES = 2_000_000
 MAX_STEPS = 20_000
 #: Rollouts that the steps of any one path may ask for in all: who comes back waits until each is sampled anew.
 MAX_WORK = 1000 * MAX_ROLLOUTS
-_LARGEST = 1_000_000_000
+#: The largest number of a batch, an event or a token that a file, a link or a command may have.
+LARGEST = 1_000_000_000
 _NONE = -1
 
-Place = Annotated[int, Field(ge=0, le=_LARGEST)]
+Place = Annotated[int, Field(ge=0, le=LARGEST)]
 
 
 def _left_out() -> int:
@@ -72,7 +73,7 @@ class SessionFile(Settings):
     """The events of a session, oldest first, and what they name by its place in the other lists."""
 
     schema_version: int = Field(ge=VERSION, le=VERSION)
-    branches: int = Field(ge=1, le=_LARGEST, description="how many branches there have been")
+    branches: int = Field(ge=1, le=LARGEST, description="how many branches there have been")
     followed: tuple[Place, ...] = Field(
         (), max_length=LIMIT, strict=False, description="events of which all that grew out of them is forgotten"
     )

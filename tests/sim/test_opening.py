@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim import presets, resources, session_file
+from sim import options, presets, resources, session_file
 from sim.columns import KINDS, columns_file
 from sim.config import Clip, Config
 from sim.errors import InvalidInput
@@ -287,6 +288,14 @@ def test_standard_input_is_a_file_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Exports.
+
+
+def test_what_a_command_may_draw_can_be_opened_again_and_no_more() -> None:
+    assert options.MAX_DRAW == session_file.LARGEST
+    last = link(moment=Moment(FAN.config, draw=options.MAX_DRAW), look={})
+    assert parse_file(dumps_record(last).encode(), "a.json").moment == last.moment
+    beyond = replace(last, moment=last.moment.next_draw())
+    assert "draw: got" in refused(dumps_record(beyond))[0]
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
