@@ -273,7 +273,7 @@ def test_all_is_in_sight_on_a_laptop_and_a_narrow_screen_has_fewer_pictures_a_ro
     in_sight(page, "D")
     for width, across in ((768, 2), (390, 1)):
         resize(page, width, 1024)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_function("(width) => document.documentElement.scrollWidth <= width", arg=width)
         tops = [box["y"] for box in (preset(page, letter).bounding_box() for letter in "ABCD") if box is not None]
         assert len({round(top) for top in tops}) == 4 // across
 
