@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from app import theme
-from app.address import Place, follow, origin, remembered
+from app.address import LONGEST, Place, follow, origin, remembered
 from app.push import Push
 from app.session import Session
 from app.views.messages import Component, said
@@ -65,7 +65,8 @@ class AddressBar(Component):
     def _return(self, query: str, index: int | None, moment: str | None) -> None:
         """Go to an entry of the browser's history: back in the log if it is there, and else as by a link."""
         session = self._session
-        link, problems = parse_link(query) if query else read_link({})
+        # No entry that the page made is longer, and a stranger's would be read while others wait.
+        link, problems = parse_link(query) if 0 < len(query) <= LONGEST else read_link({})
         event = remembered(session.timeline, index, moment)
         self._returning = True
         try:

@@ -1,7 +1,7 @@
 """The page in a frame of another origin: on a slide that is shown, hidden at first or far below, and in a sandbox."""
 
-import time
 import re
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
