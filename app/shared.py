@@ -13,9 +13,9 @@ HALF = 1.75
 _FIT = """
 const w = figure.inner_width, h = figure.inner_height
 if (!(w > 0 && h > 0)) return
-const {x, y, half} = view.data, unit = 2 * half[0] / Math.min(w, h)
-figure.x_range.setv({start: x[0] - unit * w / 2, end: x[0] + unit * w / 2})
-figure.y_range.setv({start: y[0] - unit * h / 2, end: y[0] + unit * h / 2})
+const {x: [x], y: [y], half: [half]} = view.data, unit = 2 * half / Math.min(w, h)
+figure.x_range.setv({start: x - unit * w / 2, end: x + unit * w / 2})
+figure.y_range.setv({start: y - unit * h / 2, end: y + unit * h / 2})
 """
 _KEEP = """
 const w = figure.inner_width, h = figure.inner_height, {x_range: X, y_range: Y} = figure
@@ -65,7 +65,8 @@ class Shared(param.Parameterized):
         for size in ("inner_width", "inner_height"):
             plot.js_on_change(size, fit)
         self.view.js_on_change("data", fit)
-        self.x_range.js_on_change("start", keep)
+        for span in (self.x_range, self.y_range):
+            span.js_on_change("start", keep)
         plot.js_on_event("doubletap", CustomJS(args={"view": self.view}, code=_AGAIN))
 
     def _settle(self) -> None:

@@ -167,9 +167,14 @@ def _style() -> str:
 
 
 def _script() -> str:
-    pointing = (_HERE.parent / "views" / "pointing.js").read_text("utf-8").replace("export function", "function")
     own = "\n".join((_HERE / name).read_text("utf-8") for name in ("unpack.js", "plane.js", "player.js"))
-    return f'(() => {{\n"use strict"\nconst pointing = (() => {{\n{pointing}\nreturn render\n}})()\n{own}\n}})()'
+    return f'(() => {{\n"use strict"\n{_shared("pointing")}\n{_shared("fit")}\n{own}\n}})()'
+
+
+def _shared(name: str) -> str:
+    """What a part of the live page renders, as a function of the part's name."""
+    script = (_HERE.parent / "views" / f"{name}.js").read_text("utf-8").replace("export function", "function")
+    return f"const {name} = (() => {{\n{script}\nreturn render\n}})()"
 
 
 def _bokeh() -> str:

@@ -71,5 +71,6 @@ async function plane(target, {item, themes, models}, recording) {
     model: {suffix: "", linked: false, on: () => {}, send_msg: ({site}) => shown.pick(site)},
     view: {model: {document: document_}},
   })
+  target.after(fit({model: {suffix: "", scale: "view", on: () => {}}, view: {model: {document: document_}}}))
   return shown
 }

@@ -10,6 +10,7 @@ from app.session import Session
 from app.shared import Shared
 from app.views.caption import Caption
 from app.views.drawing import Drawing
+from app.views.fit import Fit
 from app.views.pointing import Pointing
 from sim.frame import Frame
 
@@ -37,7 +38,9 @@ class Plane(pn.viewable.Viewer):
         pane = pn.pane.Bokeh(self._drawing.figure, sizing_mode="stretch_both", margin=0, css_classes=["figure"])
         self._layout = pn.Column(
             pane, Caption(session, compact=self._compact), Pointing(session, suffix=suffix, linked=not self._compact),
-            css_classes=["plane"], sizing_mode="stretch_both", stylesheets=[_STACK], margin=0,
+            Fit(suffix=suffix, scale=self._shared.view.name, css_classes=["fit"]),
+            css_classes=["plane"], sizing_mode="stretch_both",
+            stylesheets=[_STACK], margin=0,
         )  # fmt: skip
         session.param.watch(self._follow, "frame")
         session.look.param.watch(self._follow, "radius")

@@ -15,7 +15,7 @@ const place = () => {
   if (plot && stack?.querySelector) {
     const origin = plot.getBoundingClientRect()
     const captions = stack.querySelector(".caption")?.shadowRoot?.querySelectorAll(".box") ?? []
-    for (const each of captions) {
+    for (const each of [...captions, ...stack.querySelectorAll(".fit")]) {
       const box = each.getBoundingClientRect()
       taken.push([box.left - origin.left, box.top - origin.top, box.right - origin.left, box.bottom - origin.top])
     }

@@ -21,7 +21,7 @@ from sim.timeline import Moment
 from tests.app.conftest import simulator
 from tests.app.test_axe import found
 from tests.app.test_lesson_columns import three_digits
-from tests.app.test_plane_page import RANGES, STRONGEST, data, held
+from tests.app.test_plane_page import RANGES, STRONGEST, data, held, restored, zoomed
 from tests.page import LAID_OUT, PATIENCE
 
 pytestmark = pytest.mark.browser
@@ -379,3 +379,14 @@ def test_a_browser_that_cannot_unpack_it_says_so(offline: Page, stick: Path) -> 
 
 def test_percentages_are_those_of_the_frame(lesson: Page) -> None:
     expect(lesson.locator("#caption .held")).to_contain_text(percent(frame(0).plane.captured_share))
+
+
+def test_a_button_shows_all_of_the_picture_again_while_it_is_zoomed(lesson: Page, requests: Requests) -> None:
+    button = lesson.get_by_role("button", name="Fit: show all of the picture again")
+    before = lesson.evaluate(RANGES)
+    expect(button).to_have_count(0)
+    zoomed(lesson)
+    button.click()
+    restored(lesson, before)
+    expect(button).to_have_count(0)
+    assert requests.none

@@ -11,7 +11,7 @@ from PIL import Image, ImageColor
 from playwright.sync_api import Page, expect
 
 from app.palette import DARK, LIGHT, PROJECTOR
-from tests.page import events, resize
+from tests.page import events, resize, wear
 
 pytestmark = pytest.mark.browser
 
@@ -100,7 +100,7 @@ def test_zoom_and_form_stay_through_a_draw_a_theme_and_a_resize(opened: Callable
     page.get_by_role("button", name="Draw", exact=True).click()
     expect(events(page).nth(1)).to_contain_text(re.compile("inside|near|past"))
     for theme in ("dark", "projector", "light"):
-        page.get_by_label("Theme").select_option(theme)
+        page.get_by_role("combobox", name="Theme").select_option(theme)
         palette = {"dark": DARK, "projector": PROJECTOR, "light": LIGHT}[theme]
         page.wait_for_function(
             "(paper) => Bokeh.documents[0].get_model_by_name('plane').background_fill_color === paper",
@@ -229,3 +229,68 @@ def test_what_the_hover_tells_is_in_the_themes_colours(opened: Callable[..., Pag
     assert [tuple(int(part) for part in each) for each in colours] == [
         ImageColor.getrgb(DARK.field), ImageColor.getrgb(DARK.muted),
     ]  # fmt: skip
+
+
+# Boxes of the button that shows all again and of the captions, and whether the button lies wholly in the picture.
+FIT = """() => {
+  const plane = Bokeh.documents[0].get_model_by_name("plane"), el = Bokeh.index.find_one(plane).el
+  const root = el.getRootNode(), box = (each) => each.getBoundingClientRect().toJSON()
+  const [button] = root.querySelector(".fit").shadowRoot.querySelectorAll("button")
+  const captions = root.querySelector(".caption").shadowRoot.querySelectorAll(".box")
+  return {picture: box(el), button: box(button), captions: Array.from(captions, box).filter((each) => each.width)}
+}"""
+
+
+def zoomed(page: Page) -> None:
+    """Turn the wheel over the picture until it is zoomed."""
+    box, before = page.evaluate(BOX), page.evaluate(RANGES)
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.4 * box["height"])
+    page.mouse.wheel(0, -400)
+    page.wait_for_function(f"(before) => ({RANGES})()[0] < 0.95 * before", arg=before[0])
+
+
+def restored(page: Page, before: list[float]) -> None:
+    page.wait_for_function(
+        f"(before) => ({RANGES})().every((each, i) => Math.abs(each - before[i]) < 1e-6)", arg=before
+    )
+
+
+def test_a_button_shows_all_of_the_picture_again_and_is_there_only_while_it_is_not(shown: Page) -> None:
+    page, button = shown, shown.get_by_role("button", name="Fit: show all of the picture again")
+    before = page.evaluate(RANGES)
+    expect(button).to_have_count(0)
+    zoomed(page)
+    button.click()
+    restored(page, before)
+    expect(button).to_have_count(0)
+    # Up and down alone, of which the picture's width says nothing.
+    box = page.evaluate(BOX)
+    page.mouse.move(box["x"] + 60, box["y"] + 400)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 300, steps=5)
+    page.mouse.up()
+    button.click()
+    restored(page, before)
+    expect(button).to_have_count(0)
+
+
+def test_the_button_that_shows_all_again_lies_in_the_picture_clear_of_its_captions(shown: Page) -> None:
+    page = shown
+    zoomed(page)
+    button = page.get_by_role("button", name="Fit: show all of the picture again")
+    for theme in ("light", "projector"):
+        wear(page, theme)
+        for width, height in ((1280, 720), (768, 1024), (390, 844)):
+            resize(page, width, height)
+            seen, where = page.evaluate(FIT), (theme, width, height)
+            one, whole = seen["button"], seen["picture"]
+            assert one["width"] > 0, where
+            assert whole["left"] <= one["left"] < one["right"] <= whole["right"], where
+            assert whole["top"] <= one["top"] < one["bottom"] <= whole["bottom"], where
+            for other in seen["captions"]:
+                beside = one["right"] <= other["left"] or other["right"] <= one["left"]
+                assert beside or one["bottom"] <= other["top"] or other["bottom"] <= one["top"], where
+    wear(page, "light")
+    resize(page, 1280, 720)
+    button.click()
+    expect(button).to_have_count(0)
