@@ -3,7 +3,7 @@
 PORT ?= 5006
 VENV ?= .venv
 # One more than two cores: a test of the page waits much of its time.
-WORKERS ?= 3
+WORKERS ?= 2
 ARGS ?=
 # The Python that makes the virtual environment; the first of these that is new enough.
 BASE_PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \

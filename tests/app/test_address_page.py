@@ -33,9 +33,13 @@ def at(page: Page, query: str) -> None:
 
 
 def shown(page: Page, count: int) -> tuple[str, str]:
-    """The verdict and the clock, once the log has so many events, and the verdict of the newest."""
+    """The verdict and the clock, once the log has so many events, and both say what its newest says."""
     expect(events(page)).to_have_count(count)
     expect(events(page).last).to_contain_text(re.compile("inside|near|past"))
+    _, _, moment, _, said = events(page).last.inner_text().split("\t")
+    step, draw = moment.split(".")
+    expect(verdict(page)).to_contain_text(said)
+    expect(clock(page)).to_have_text(f"step {step}, draw {draw}")
     return verdict(page).inner_text(), clock(page).inner_text()
 
 
