@@ -18,7 +18,7 @@ from tests.server import free_port
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = [
-    line.partition("  #")[0].strip()
+    line.partition(" #")[0].strip()
     for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)
     for line in re.findall(r"^\$ (.+)$", block, re.MULTILINE)
 ]
