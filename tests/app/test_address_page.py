@@ -213,7 +213,7 @@ def test_play_at_ten_times_floods_nothing_and_makes_no_entry(counted: Callable[.
 
 def test_a_frame_in_a_deck_makes_no_entry_and_its_address_follows(counted: Callable[..., Page]) -> None:
     page = counted(f"{SMALL}&embed=1")
-    shown(page, 2)
+    expect(events(page)).to_have_count(2)
     length = page.evaluate("history.length")
     press(page, "Step")
     at(page, f"{SMALL};step=1&embed=1")
