@@ -9,8 +9,9 @@ from app.palette import THEMES
 from app.picture import Radius
 from sim.errors import InvalidInput
 from sim.frame import Frame
+from sim.installed import installed
 from sim.link import Link
-from sim.record import MARK, dumps_record, installed
+from sim.record import MARK, dumps_record
 from sim.sentences import either, shown
 
 if TYPE_CHECKING:

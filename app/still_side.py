@@ -9,8 +9,8 @@ from app.room import Box
 from app.sheet import Sheet
 from app.table import readings
 from sim.frame import Frame
+from sim.installed import installed
 from sim.link import Link
-from sim.record import installed
 
 SMALL, BODY, LARGE = 12.5, 15.0, 21.0
 

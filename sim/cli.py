@@ -47,12 +47,10 @@ def main() -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+        from sim.installed import installed
 
-        try:
-            typer.echo(f"gradcloud {version('gradcloud')}")
-        except PackageNotFoundError:
-            typer.echo("gradcloud, from a folder that is not installed")
+        found = installed("")
+        typer.echo(f"gradcloud {found}" if found else "gradcloud, from a folder that is not installed")
         raise typer.Exit
 
 

@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from sim.changes import PUBLISHED, PUBLISHED_SOURCE
 from sim.claim import Claim, Numbers, Spread
 from sim.claims_runs import RUNS, end, forgotten, held, named, start
 from sim.experiments import Experiment, Result
+from sim.installed import installed
 from sim.lab import Lab, machine
 from sim.ledger_file import SCHEMA_VERSION, Ledger
 from sim.world import expected_hashes
@@ -81,12 +81,8 @@ def ledger(claims: Iterable[Claim], lab: Lab, seeds: Sequence[int] = SEEDS, tabl
 
 def made(seeds: Sequence[int]) -> dict[str, Any]:
     """With what a ledger is made."""
-    try:
-        ours = version("gradcloud")
-    except PackageNotFoundError:
-        ours = "not installed"
     return {
-        "gradcloud": ours,
+        "gradcloud": installed("not installed"),
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,

@@ -3,22 +3,15 @@
 import json
 import platform
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 from sim.errors import InvalidInput
+from sim.installed import installed
 from sim.link import Link, fits
 
 #: What the record is called in a file: an element's id, a key of JSON, a name among a picture's texts.
 MARK = "gradcloud"
-
-
-def installed() -> str:
-    """The version of this program; "unknown" where it runs from a folder that is not installed."""
-    try:
-        return version("gradcloud")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def record(link: Link) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from app.session import SPEEDS
 from app.shortcuts import BY_ACT, CLIP, Shortcut
 from app.views import caption, gauges
 from app.views.glossary import entries
+from sim.installed import installed
 from sim.link import Link, fits
-from sim.record import dumps_record, installed
+from sim.record import dumps_record
 
 _HERE = Path(__file__).parent
 #: What the browser may do with the file: run what stands in it, and fetch nothing from anywhere.
@@ -66,7 +67,7 @@ def page(link: Link, recording: Recording, figure: Mapping[str, Any], packed: by
         "clip_keys": BY_ACT[CLIP].aria,
         "clip_note": "<small>changes nothing</small>" * recording.idle,
         "style": _style(),
-        "record": _inert(dumps_record(link)),
+        "record": dumps_record(link),
         "page": _inert(json.dumps(_data(link, figure))),
         "recording": b64encode(packed).decode(),
         "bokeh": _bokeh(),
