@@ -63,9 +63,9 @@ def _csv(frame: Frame, link: Link) -> bytes:
     text = io.StringIO(newline="")
     text.write(f"# {MARK} {_TEXTS.sub(_inert, dumps_record(link))}\n")
     write = csv.writer(text, lineterminator="\n")
-    write.writerow(_names())
-    for site in frame.to_json()["sites"]:
-        write.writerow([_cell(site[name]) for name in _names()])
+    names = _names()
+    write.writerow(names)
+    write.writerows([_cell(site[name]) for name in names] for site in frame.to_json()["sites"])
     return text.getvalue().encode()
 
 

@@ -26,12 +26,9 @@ def packed_path(path: Path, base: Config) -> str:
     Raises:
         InvalidInput: if they are more than a link may hold.
     """
-    chain, settings, runs = [], list[dict[str, Any]](), list[list[int]]()
-    while path.parent is not None:
-        chain.append(path)
-        path = path.parent
+    settings, runs = list[dict[str, Any]](), list[list[int]]()
     places, known = dict[str, int](), dict[int, int]()
-    for step in reversed(chain):
+    for step in path.steps:
         assert step.config is not None
         # By identity first, since most are alike.
         place = known.get(id(step.config))

@@ -80,13 +80,9 @@ def placed(
 
 def arrive(engine: "Simulator", moment: "Moment") -> None:
     """Take the steps that lead to a moment, with a progress bar."""
-    paths, path = [], moment.path
-    while path.parent is not None:
-        paths.append(path)
-        path = path.parent
-    if paths:
-        with progress(len(paths), "steps", "step") as bar:
-            for each in reversed(paths):
+    if steps := moment.path.steps:
+        with progress(len(steps), "steps", "step") as bar:
+            for each in steps:
                 engine.state(each)
                 bar.update()
 

@@ -30,6 +30,15 @@ class Path:
     length: int = 0
     key: str = ""
 
+    @property
+    def steps(self) -> "list[Path]":
+        """The path after each of its steps, the first step first."""
+        found, path = [], self
+        while path.parent is not None:
+            found.append(path)
+            path = path.parent
+        return found[::-1]
+
     def then(self, config: Config, draw: int, steps: int = 1) -> "Path":
         """The path with the update of one more frame taken, or of as many alike as there are `steps`."""
         # What only a view or a gauge reads does not change where a step leads.
