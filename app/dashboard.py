@@ -1,5 +1,6 @@
 """The page of one visitor, and what the process keeps for all of them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -96,12 +97,13 @@ def dashboard() -> pn.viewable.Viewable:
     )  # fmt: skip
     if frame.on:
         dressed(page, frame.hidden)
-    pn.state.on_session_destroyed(lambda _: shown.close())
-    pn.state.on_session_destroyed(lambda _: keeper.close())
-    pn.state.on_session_destroyed(lambda _: address.close())
-    pn.state.on_session_destroyed(lambda _: share.close())
-    pn.state.on_session_destroyed(lambda _: files.close())
+    for each in (shown, keeper, address, share, files):
+        _closed_with_visit(each.close)
     return page
+
+
+def _closed_with_visit(close: Callable[[], None]) -> None:
+    pn.state.on_session_destroyed(lambda _: close())
 
 
 def _compared(document: Any, asked: Asked) -> pn.viewable.Viewable:
@@ -110,5 +112,5 @@ def _compared(document: Any, asked: Asked) -> pn.viewable.Viewable:
     comparison = Comparison(frames(), wanted, document, Look(theme=asked.theme or "light"))
     comparison.refuse(limited([*asked.problems, *(f"the address: {each}" for each in wrong)]))
     comparison.begin()
-    pn.state.on_session_destroyed(lambda _: comparison.close())
+    _closed_with_visit(comparison.close)
     return Compare(comparison).__panel__()

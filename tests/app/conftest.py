@@ -83,6 +83,13 @@ def forgetful_frames() -> Iterator[Frames]:
     frames.close()
 
 
+@pytest.fixture
+def real_frames() -> Iterator[Frames]:
+    frames = Frames(simulator)
+    yield frames
+    frames.close()
+
+
 def begun(frames: Frames, preset: Preset = PRESET) -> Session:
     session = Session(frames, preset)
     session.begin()

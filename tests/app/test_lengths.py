@@ -1,5 +1,4 @@
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,13 +12,6 @@ from sim.frame import Undetermined
 from tests.app.conftest import PRESET, begun, run, simulator
 
 WIDE = Config(source=Source(prompts=2, group_size=64))
-
-
-@pytest.fixture
-def real_frames() -> Iterator[Frames]:
-    frames = Frames(simulator)
-    yield frames
-    frames.close()
 
 
 def sizes(signal: float, noise: float) -> list[Size]:

@@ -66,13 +66,6 @@ def steps() -> Steps:
 
 
 @pytest.fixture
-def real_frames() -> Iterator[Frames]:
-    frames = Frames(simulator)
-    yield frames
-    frames.close()
-
-
-@pytest.fixture
 def runners(real_frames: Frames, steps: Steps) -> Iterator[Runners]:
     made = Runners(real_frames, threads=1)
     yield made

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from app import share as sharing
+from app import making as makings
 from app.frames import Frames
+from app.making import Making, duration
 from app.runners import Runners
-from app.share import Making, Share, duration, size
+from app.share import Share, size
 from app.takeaway import Order, Shown
 from app.views.share import ShareDialog
 from sim.errors import Cancelled, InvalidInput, NonFinite
@@ -20,13 +21,6 @@ from sim.presets import builtin
 from tests.app.conftest import SMALL, begun, run, settled, simulator
 
 PAGE = "http://localhost:5006/app"
-
-
-@pytest.fixture
-def real_frames() -> Iterator[Frames]:
-    frames = Frames(simulator)
-    yield frames
-    frames.close()
 
 
 @pytest.fixture
@@ -70,7 +64,7 @@ class Maker:
 @pytest.fixture
 def maker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Maker]:
     stand_in = Maker()
-    monkeypatch.setattr(sharing, "made", stand_in)
+    monkeypatch.setattr(makings, "made", stand_in)
     yield stand_in
     stand_in.open.set()
 
@@ -318,7 +312,7 @@ def test_a_size_is_written_as_people_read_it() -> None:
 
 def test_the_time_that_is_left_is_of_what_is_under_way(real_frames: Frames, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(sharing.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(makings.time, "monotonic", lambda: now[0])
     what: Any = None
     making = Making(Order("gif", frames=5), what, real_frames)
     told = list[str]()
@@ -331,7 +325,7 @@ def test_the_time_that_is_left_is_of_what_is_under_way(real_frames: Frames, monk
             told.append(making.far())
         return b""
 
-    monkeypatch.setattr(sharing, "made", frames)
+    monkeypatch.setattr(makings, "made", frames)
     making.work(simulator(), lambda: None)
     assert [each.partition("; ")[2] for each in told] == [
         "", "", "", "about 2 min left to measure", "about 60 s left to measure", "",
