@@ -11,6 +11,7 @@ from typing import Protocol
 
 import torch
 
+from app.spare import Spare
 from sim.errors import Cancelled
 from sim.frame import Frame
 from sim.simulator import Simulator
@@ -69,7 +70,7 @@ class Frames:
         self._renderer: Renderer | None = None
         self._making, self._lock = threading.Lock(), threading.Lock()
         self._frames: OrderedDict[str, Frame] = OrderedDict()
-        self._sites = 0
+        self._sites, self._spare = 0, Spare()
         self._jobs: dict[tuple[str, bool], _Job] = {}
         self._closed = False
 
@@ -158,6 +159,7 @@ class Frames:
             job.future.set_exception(failure)
         else:
             job.future.set_result(frame)
+        self._spare.count()
 
     def _keep(self, key: str, frame: Frame) -> None:
         held = self._frames.get(key)
