@@ -65,8 +65,10 @@ class AddressBar(Component):
     def _return(self, query: str, index: int | None, moment: str | None) -> None:
         """Go to an entry of the browser's history: back in the log if it is there, and else as by a link."""
         session = self._session
-        # No entry that the page made is longer, and a stranger's would be read while others wait.
         link, problems = parse_link(query) if 0 < len(query) <= LONGEST else read_link({})
+        if len(query) > LONGEST:
+            # No entry that the page made is longer, and a stranger's would be read while others wait.
+            problems = [f"got {len(query)} characters, allowed at most {LONGEST}"]
         event = remembered(session.timeline, index, moment)
         self._returning = True
         try:
