@@ -43,6 +43,12 @@ def shown(page: Page, count: int) -> tuple[str, str]:
     return verdict(page).inner_text(), clock(page).inner_text()
 
 
+def kept(page: Page, count: int) -> None:
+    """Wait until the tab has kept so many events, which it does within a second or so."""
+    lengths = "Object.values(sessionStorage).map((text) => JSON.parse(text).events.length)"
+    page.wait_for_function(f"(count) => {lengths}.includes(count)", arg=count)
+
+
 def clock(page: Page) -> Locator:
     return page.get_by_text(re.compile(r"^step \d+, draw \d+$")).first
 
@@ -113,6 +119,7 @@ def test_back_and_forward_show_what_was_on_show_and_the_log_stays(opened: Callab
     page.evaluate("history.go(-2)")
     at(page, queries[1])
     expect(events(page)).to_have_count(count + 1)
+    kept(page, count + 1)
 
     # A reload is where it was, with all of the log, and so is coming back from another site.
     page.reload()
