@@ -69,7 +69,8 @@ export function render({model}) {
   notice.setAttribute("role", "alert")
 
   // An entry of the history that has been here before says which visit that was; a new one begins anew.
-  const {tab = anew(), event, moment} = marked()
+  // Who left it soon left it without its event.
+  const {tab = anew(), event = -1, moment = ""} = marked()
   const name = NAME + tab
   enter({...marked(), tab})
   const kept = read(name)
