@@ -3,8 +3,8 @@
 ``preset=NAME&view=1;clip.on=true;step=2;draw=3;theme=dark`` is a shipped preset's name and, in one parameter that
 begins with its version, what differs from it: settings by dotted key, the number of steps taken and the batch, the
 looks, and packed what has no short form: ``path``, steps that were not all alike; ``own``, a preset that does not ship;
-``log``, the session, which has such a preset too. The steps stand beside it, so that a link whose end was cut off keeps
-them or has none, and never others.
+``log``, the session, which has such a preset too. A link to one begins with ``preset=own``, and the steps stand beside
+the log, so that a link whose end was cut off keeps them or has none, and never others.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,10 @@ TOKEN = "token"
 #: The parameters of an address that a link is; `theme` is from before there were versions.
 PARAMETERS = ("preset", "view", "theme")
 
-_KEYS = ("step", "draw", "path", "own", "log", TOKEN, *LOOKS)
+#: What stands in a preset's place where it does not ship, so that it is missed where the link's end was cut off.
+OWN = "own"
+
+_KEYS = ("step", "draw", "path", OWN, "log", TOKEN, *LOOKS)
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,10 @@ class Link:
         if self.kept is not None:
             said["log"] = items.packed_log(self.kept)
         else:
-            said |= {} if named else {"own": items.packed_preset(self.preset)}
+            said |= {} if named else {OWN: items.packed_preset(self.preset)}
         view = ";".join([str(VERSION), *(f"{key}={value}" for key, value in said.items())])
-        parts = [f"preset={self.name}"] * named + [f"view={quote(view, safe=';=')}"] * bool(said)
-        return "&".join(parts)
+        parts = [f"preset={self.name if named else OWN}", f"view={quote(view, safe=';=')}"]
+        return "&".join(parts if said else parts[:1])
 
 
 def differing_looks(look: Mapping[str, str]) -> dict[str, str]:
@@ -227,24 +230,27 @@ def _opened(
     preset: str | None, said: Mapping[str, str], log: Kept | None, problems: list[str]
 ) -> tuple[str | None, Preset, bool]:
     """The preset's name, the preset, and whether it is the one that was meant."""
-    if "own" in said and preset is None:
+    if preset not in (None, OWN):
+        if OWN in said:
+            problems.append("own: a preset of its own beside the name of one, allowed is either; the name is kept")
         try:
-            return None, items.unpacked_preset(said["own"]), True
+            return preset, shipped(preset), True
         except InvalidInput as error:
             problems += error.problems
-    elif "own" in said:
-        problems.append("own: a preset of its own beside the name of one, allowed is either; the name is kept")
-    elif preset is None and log is not None:
+    elif OWN in said:
+        try:
+            return None, items.unpacked_preset(said[OWN]), True
+        except InvalidInput as error:
+            problems += error.problems
+    elif log is not None:
         return *items.grown(log), True
-    elif preset is None and "log" in said:
+    elif "log" in said:
         problems.append(f"preset: none is named beside the damaged log, {DEFAULT} is opened; copy the link anew")
-        return DEFAULT, shipped(DEFAULT), False
-    name = DEFAULT if preset is None else preset
-    try:
-        return name, shipped(name), "own" not in said or preset is not None
-    except InvalidInput as error:
-        problems += error.problems
-        return DEFAULT, shipped(DEFAULT), False
+    elif preset == OWN:
+        problems.append(f"preset: the link's own is not in it, {DEFAULT} is opened; copy the link anew")
+    else:
+        return DEFAULT, shipped(DEFAULT), True
+    return DEFAULT, shipped(DEFAULT), False
 
 
 def _look(said: Mapping[str, str], problems: list[str]) -> dict[str, str]:

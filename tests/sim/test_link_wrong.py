@@ -14,7 +14,8 @@ from sim.link_items import DEFAULT, differing, written
 from sim.packed import pack
 from sim.presets import builtin
 from sim.sentences import MAX_PROBLEMS
-from sim.timeline import Moment, Path
+from sim.session_file import Kept
+from sim.timeline import Moment, Path, Timeline
 from tests.links import OWN, configs
 from tests.sim.test_link import HERE, kept, read, same
 
@@ -199,7 +200,13 @@ def test_steps_whose_settings_cannot_be_known_are_named_and_left_out(query: str,
     assert (link.moment.step, link.moment.draw) == (0, 3)
 
 
-@pytest.mark.parametrize("link", [LOGGED, dataclasses.replace(STEPPED, kept=None), Link(OWN, None, Moment(OWN.config))])
+@pytest.mark.parametrize(
+    "link",
+    [
+        LOGGED, dataclasses.replace(STEPPED, kept=None), Link(OWN, None, Moment(OWN.config)),
+        Link(OWN, None, Moment(OWN.config), {"theme": "dark"}, Kept(Timeline(OWN.config, OWN.title), {0: (None, OWN)})),
+    ],
+)  # fmt: skip
 def test_a_link_that_was_cut_short_anywhere_is_read_as_far_as_it_goes(link: Link) -> None:
     query = link.query()
     for length in range(len(query)):
@@ -208,6 +215,10 @@ def test_a_link_that_was_cut_short_anywhere_is_read_as_far_as_it_goes(link: Link
         assert all(isinstance(problem, str) for problem in problems)
         if "log=" in query[:length]:
             assert any(problem.startswith(("log: ", "no preset")) for problem in problems)
+        if link.name is None and "preset=" in query[:length]:
+            assert any(
+                f"{DEFAULT} is opened" in problem or problem.startswith(("own: ", "no pre")) for problem in problems
+            )
 
 
 HOSTILE: list[Any] = [
