@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app import compared
 from app.frames import Frames
 from app.look import Look
 from app.session import LINKED, Session
@@ -12,7 +13,7 @@ from sim.link import LOOKS, PARAMETERS, TOKEN, Link, differing_looks, read_link,
 from sim.sentences import either, limited, nearest, shown
 from sim.timeline import Event, Timeline
 
-KEYS = (*PARAMETERS, "page", "with", "embed", "hide")
+KEYS = (*PARAMETERS, "page", "embed", "hide", *compared.PARAMETERS)
 PAGES = ("claims", "compare")
 #: Characters that the address of what is on show may have: servers and proxies refuse requests that are much longer.
 LONGEST = 4000
@@ -22,11 +23,11 @@ MARK = 16
 
 @dataclass(frozen=True)
 class Asked:
-    """What an address asks for, and what is wrong with it, a line a value; `together` is what stands side by side."""
+    """What an address asks for, and what is wrong with it, a line a value; `together` says what stands side by side."""
 
     link: Link
     page: str = ""
-    together: str | None = None
+    together: Mapping[str, Sequence[str]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -49,7 +50,7 @@ def asked(arguments: Mapping[str, Sequence[bytes]]) -> Asked:
     said["theme"] = [value for value in said.get("theme", []) if value not in ("", "default")]
     link, wrong = read_link(said)
     told = limited([f"the address: {problem}" for problem in [*problems, *wrong]])
-    return Asked(link, page, said["with"][-1] if "with" in said else None, told)
+    return Asked(link, page, {key: said[key] for key in compared.PARAMETERS if key in said}, told)
 
 
 def begun(frames: Frames, asked: Asked, document: Any = None) -> Session:

@@ -7,7 +7,7 @@ from typing import Any
 
 import panel as pn
 
-from app import compare, embed, framed, theme, unopened
+from app import compared, embed, framed, theme, unopened
 from app.address import Asked, asked, begun
 from app.files import Files
 from app.frames import Frames
@@ -75,7 +75,7 @@ def dashboard() -> pn.viewable.Viewable:
         frame, wrong = embed.Embed(), [*wrong, f"embed: the picture fills a frame, the page {wanted.page} does not"]
     wanted = replace(wanted, problems=limited([*wanted.problems, *(f"the address: {each}" for each in wrong)]))
     # In the markup itself, so that no other theme is seen before the page has come to life.
-    document.template_variables["html_attrs"] = f'data-theme="{wanted.theme or "light"}" {frame.attributes()}'
+    _dress(document, wanted.theme, frame.attributes())
     if wanted.page == "claims":
         return Claims(wanted.problems, f"theme={wanted.theme}" if wanted.theme else "").__panel__()
     if wanted.page == "compare":
@@ -102,15 +102,21 @@ def dashboard() -> pn.viewable.Viewable:
     return page
 
 
+def _dress(document: Any, theme: str, more: str = "") -> None:
+    document.template_variables["html_attrs"] = f'data-theme="{theme or "light"}" {more}'
+
+
 def _closed_with_visit(close: Callable[[], None]) -> None:
     pn.state.on_session_destroyed(lambda _: close())
 
 
 def _compared(document: Any, asked: Asked) -> pn.viewable.Viewable:
     """The page of comparison, with what is wrong with the address."""
-    wanted, wrong = compare.asked(asked.together)
-    comparison = Comparison(frames(), wanted, document, Look(theme=asked.theme or "light"))
-    comparison.refuse(limited([*asked.problems, *(f"the address: {each}" for each in wrong)]))
+    wanted = compared.asked(asked.together)
+    look = Look(theme=wanted.look.get("theme") or asked.theme or "light", radius=wanted.look.get("scale", "log"))
+    _dress(document, look.theme)
+    comparison = Comparison(frames(), wanted.names, document, look, wanted.moments)
+    comparison.refuse(limited([*asked.problems, *(f"the address: {each}" for each in wanted.problems)]))
     comparison.begin()
     _closed_with_visit(comparison.close)
     return Compare(comparison).__panel__()

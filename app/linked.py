@@ -9,7 +9,7 @@ from app.compare import FEWEST, LETTERS, MOST, filled, imposed
 from app.fields import describe
 from app.frames import Frames
 from app.look import Look
-from app.session import SAMPLING
+from app.session import LINKED, SAMPLING
 from sim.config import Config
 from sim.presets import Preset, builtin
 from sim.timeline import Event, Kind, Moment, Path
@@ -28,9 +28,17 @@ class Comparison(Abreast):
         names: the cells' presets.
         document: the visitor's document, where there is one.
         look: how he looks at it.
+        moments: where the cells begin, one for each; by default where their presets do.
     """
 
-    def __init__(self, frames: Frames, names: Sequence[str], document: Any = None, look: Look | None = None) -> None:
+    def __init__(
+        self,
+        frames: Frames,
+        names: Sequence[str],
+        document: Any = None,
+        look: Look | None = None,
+        moments: Sequence[Moment] = (),
+    ) -> None:
         super().__init__(frames, document)
         self.look, self._document, self._picking = look or Look(), document, False
         self.look.param.watch(self._looked, ["theme", "radius"])
@@ -38,6 +46,9 @@ class Comparison(Abreast):
         #: All cells that there may be, so that one more is but shown: the browser has known it from the start.
         self.every = tuple(self._made(i, name, shared) for i, name in enumerate(filled(names, MOST)))
         self.cells = list(self.every[: len(names)])
+        if any(cell.moment != moment for cell, moment in zip(self.cells, moments, strict=False)):
+            there = dict(zip(self.cells, moments, strict=True))
+            self._act("step" if moments[0].step else "control", LINKED, lambda cell: there[cell])
 
     def draw(self) -> None:
         """Another batch in every cell."""

@@ -1,5 +1,8 @@
 // The head of the comparison. Text only, never HTML.
 
+// What of the address the comparison says itself.
+const OWN = /^(page|with|view-.|preset|view|theme)(=|$)/
+
 // A text that is set again, though it is the same, would be read aloud again.
 function say(element, text) {
   if (element.textContent !== text) element.textContent = text
@@ -44,14 +47,12 @@ export function render({model}) {
     shared.title = shared.textContent
     say(busy, model.busy)
     say(live, model.summary)
-    const shade = model.shade === "light" ? {} : {theme: model.shade}
-    back.href = `?${new URLSearchParams({preset: model.names[0], ...shade})}`
+    back.href = `?${model.first}`
     // So that a reload, or the address sent to somebody else, opens the same comparison.
-    const url = new URL(window.location.href)
-    url.searchParams.set("page", "compare")
-    url.searchParams.set("with", model.names.join(","))
-    const now = url.href.replaceAll("%2C", ",")
-    if (now !== window.location.href) window.history.replaceState(window.history.state, "", now)
+    const others = window.location.search.slice(1).split(/&(?:amp;)?/).filter((part) => part && !OWN.test(part))
+    const {pathname, hash, search} = window.location
+    const now = `?${[model.address, ...others].join("&")}`
+    if (now !== search) enter(marked(), `${pathname}${now}${hash}`)
   }
   // All of the page is its one subject; its root is where no view of its own reaches from within.
   model.on("after_render", () => {
@@ -59,7 +60,7 @@ export function render({model}) {
     whole?.setAttribute("role", "main")
     whole?.setAttribute("aria-label", "Comparison")
   })
-  model.on(["names", "alike", "overruled", "busy", "summary", "open"], refresh)
+  model.on(["names", "alike", "overruled", "busy", "summary", "open", "address", "first"], refresh)
   // Apart from the rest: what is built anew, though it says the same, would be read aloud again.
   model.on("problems", warn)
   refresh()

@@ -6,13 +6,14 @@ from typing import Any
 
 import param
 
-from app import theme
+from app import compared, theme
+from app.address import LONGEST
 from app.compare import alike, overruled
 from app.linked import Comparison
 from app.numbers import significant
 from app.picture import number
 from app.views.messages import Component, said
-from app.views.script import script
+from app.views.script import HISTORY, script
 from sim.presets import builtin
 
 _HERE = Path(__file__).with_suffix("")
@@ -34,16 +35,18 @@ class CompareBar(Component):
     problems = param.List(default=[], item_type=str)
     summary = param.String(default="")
     open = param.Boolean(default=False)
-    shade = param.String(default="light", constant=True, doc="the theme, which the way back keeps")
+    address = param.String(default="", doc="the query of what is on show; while it plays, of where that began")
+    first = param.String(default="", doc="the query of the page of what A shows")
     sizes = param.List(default=list(SIZES), constant=True)
 
-    _esm = script(_HERE)
+    _esm = script(_HERE, HISTORY)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, comparison: Comparison, opened: Callable[[bool], None], **params: Any) -> None:
-        super().__init__(name="compare-bar", shade=comparison.look.theme, **params)
+        super().__init__(name="compare-bar", **params)
         self._comparison, self._opened = comparison, opened
         comparison.param.watch(self._follow, ["cells", "changed", "busy", "problems", "playing"])
+        comparison.look.param.watch(self._follow, ["theme", "radius"])
         self._follow()
 
     def _follow(self, *_: Any) -> None:
@@ -51,7 +54,11 @@ class CompareBar(Component):
         cells = comparison.cells
         config, first = cells[0].moment.config, builtin(cells[0].preset_name)
         lines = (overruled(each.letter, builtin(each.preset_name), first, config) for each in cells[1:])
+        moved = {} if comparison.playing else {
+            "address": compared.query(comparison, LONGEST), "first": compared.first_query(comparison)
+        }  # fmt: skip
         self.param.update(
+            **moved,
             names=[each.preset_name for each in cells],
             alike=alike(config),
             overruled=[line for some in lines for line in some],

@@ -29,6 +29,13 @@ function saving(tell) {
   return [open, list]
 }
 
+// What of the address the page of comparison takes over for its first cell.
+function settings() {
+  const view = new URLSearchParams(window.location.search).get("view") ?? ""
+  const [version, ...said] = view.split(";").filter((each) => !/^(own|log|side|token)=/.test(each))
+  return said.length ? `&view-a=${[version, ...said].map(encodeURIComponent).join(";").replaceAll("%3D", "=")}` : ""
+}
+
 export function render({model}) {
   const presets = element("select", {"aria-label": "Preset"})
   presets.addEventListener("change", () => model.send_msg({open: presets.value}))
@@ -57,7 +64,7 @@ export function render({model}) {
   }
   const link = () => {
     const shade = model.theme === "light" ? {} : {theme: model.theme}
-    compare.href = `?${new URLSearchParams({page: "compare", with: model.compared, ...shade})}`
+    compare.href = `?${new URLSearchParams({page: "compare", with: model.compared, ...shade})}${model.current ? settings() : ""}`
     claims.href = `?${new URLSearchParams({page: "claims", ...shade})}`
   }
   const showTheme = () => {
@@ -65,6 +72,8 @@ export function render({model}) {
     document.documentElement.dataset.theme = model.theme
     link()
   }
+  // The address has what is on show, by the time that somebody gets to a link.
+  for (const coming of ["pointerenter", "focus"]) compare.addEventListener(coming, link)
   model.on(["current", "title"], showPreset)
   model.on("compared", link)
   model.on("theme", showTheme)

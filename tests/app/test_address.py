@@ -202,7 +202,8 @@ def test_bad_values_are_named_and_the_others_are_on_show(paced_frames: Frames) -
     async def scene() -> None:
         session = begun(paced_frames, to("preset=sft-fan&view=1;clip.on=maybe;draw=2;scale=sideways;seed=4&page=x&q=1"))
         assert session.problems == [
-            'the address: unknown key "q"; allowed: preset, view, theme, page, with, embed or hide',
+            'the address: unknown key "q"; allowed: preset, view, theme, page, embed, hide, with, view-a, view-b, '
+            "view-c or view-d",
             'the address: unknown page "x"; allowed: claims or compare',
             'the address: clip.on: got "maybe", allowed true or false',
             'the address: scale: got "sideways"; allowed: log or linear',
@@ -238,8 +239,10 @@ def test_an_address_copied_out_of_html_asks_for_the_same() -> None:
 
 def test_other_pages_have_their_own_part_of_the_address() -> None:
     wanted = to("page=compare&with=sft-fan,rl-grpo&theme=dark")
-    assert (wanted.page, wanted.together, wanted.theme, wanted.problems) == ("compare", "sft-fan,rl-grpo", "dark", [])
-    assert to("page=claims").together is None
+    assert (wanted.page, wanted.together, wanted.theme, wanted.problems) == (
+        "compare", {"with": ["sft-fan,rl-grpo"]}, "dark", []
+    )  # fmt: skip
+    assert to("page=claims").together == {}
 
 
 @pytest.mark.parametrize(

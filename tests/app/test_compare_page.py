@@ -1,12 +1,13 @@
 """The page of comparison in a real Chromium: cells in step and in one scale, an address that keeps what is chosen."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from app.compare import imposed
 from app.numbers import significant
@@ -287,3 +288,39 @@ def test_the_first_page_leads_to_the_comparison_of_its_preset(page: Page, served
     beside.set_default_timeout(PATIENCE)
     beside.wait_for_function(DRAWN, arg=2)
     assert [preset(beside, letter).input_value() for letter in "AB"] == ["sft-stress", "sft-replay"]
+
+
+def test_an_address_that_is_sent_on_is_the_comparison_that_was_on_show(
+    compared: Callable[..., Page], page: Page, context: BrowserContext
+) -> None:
+    compared(SMALL[:2])
+    page.get_by_role("button", name="Dials of B").click()
+    page.get_by_role("switch", name="Clip", exact=True).click()
+    page.wait_for_function("() => location.search.includes('view-b=1;clip.on=')")
+    page.get_by_role("button", name="Draw", exact=True).click()
+    page.get_by_role("button", name="Step", exact=True).click()
+    page.wait_for_function("() => location.search.includes(';step=1')")
+    for letter in "AB":
+        expect(clock(page, letter)).to_have_text("step 1, draw 0")
+    for place in (0, 1):
+        expect(value(page, "Mean norm", place)).to_have_text(re.compile("^[0-9.]+$"))
+    seen = [value(page, "Mean norm", place).inner_text() for place in (0, 1)]
+    other = context.new_page()
+    other.set_default_timeout(PATIENCE)
+    other.goto(page.url)
+    other.wait_for_function(DRAWN, arg=2)
+    for letter, place in (("A", 0), ("B", 1)):
+        expect(clock(other, letter)).to_have_text("step 1, draw 0")
+        expect(value(other, "Mean norm", place)).to_have_text(seen[place])
+    # Play leaves it alone until it rests.
+    query = page.evaluate("location.search")
+    assert other.evaluate("location.search") == query
+    other.get_by_role("button", name="Play", exact=True).click()
+    expect(clock(other, "A")).to_have_text("step 1, draw 2")
+    assert other.evaluate("location.search") == query
+    other.get_by_role("button", name="Pause", exact=True).click()
+    other.wait_for_function("() => location.search.includes(';draw=')")
+    other.get_by_role("link", name="to the picture").click()
+    other.wait_for_function("() => location.search.includes('preset=rl-small-batch&view=1;') && !!window.Bokeh")
+    expect(other.get_by_text(re.compile(r"^step 1, draw [2-9]$")).first).to_be_visible()
+    other.close()
