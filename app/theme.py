@@ -60,6 +60,7 @@ select:disabled, input:disabled {{
 a {{ color: var(--ring); text-underline-offset: 2px; }}
 :focus-visible {{ outline: calc(2px * var(--stroke)) solid var(--ring); outline-offset: 1px; }}
 .sr {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }}
+.option {{ white-space: nowrap; }}
 .small {{ font-size: {SMALL}; color: var(--muted); }}
 @media (max-width: 1000px), (pointer: coarse) {{
   button, select, input[type=number], input[type=range], summary {{ min-width: 24px; min-height: 30px; }}

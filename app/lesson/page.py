@@ -19,6 +19,7 @@ from app.session import SPEEDS
 from app.shortcuts import BY_ACT, CLIP, Shortcut
 from app.views import caption, gauges
 from app.views.glossary import entries
+from app.views.lessons import prose
 from sim.installed import installed
 from sim.link import Link, fits
 from sim.record import dumps_record
@@ -51,7 +52,7 @@ def page(link: Link, recording: Recording, figure: Mapping[str, Any], packed: by
         "theme": escape(link.looked("theme")),
         "themes": "".join(f"<option>{name}</option>" for name in THEMES),
         "title": escape(preset.title),
-        "lesson": escape(preset.lesson),
+        "lesson": prose(preset.lesson),
         "tries": _tries(preset.try_),
         "what": _what(recording),
         "about": _about(link, recording),
@@ -148,7 +149,7 @@ def _button(name: str, act: str, label: str, path: str, what: str) -> str:
 def _tries(tries: tuple[str, ...]) -> str:
     if not tries:
         return ""
-    lines = "".join(f"<li>{escape(each)}</li>" for each in tries)
+    lines = "".join(f"<li>{prose(each)}</li>" for each in tries)
     return f"<h2>What to try; all of it on the live page</h2><ul>{lines}</ul>"
 
 

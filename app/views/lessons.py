@@ -1,5 +1,6 @@
 """The lesson of a preset, and what to try: plain text, whoever wrote it."""
 
+import re
 from html import escape
 
 import panel as pn
@@ -20,6 +21,8 @@ ul {{ margin: 0; padding-left: 18px; line-height: 1.55; }}
 @media (max-width: 1000px) {{ .lesson {{ grid-template-columns: minmax(0, 1fr); }} }}
 """
 
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
 
 class Lesson(pn.viewable.Viewer):
     """The text of a session's preset."""
@@ -37,9 +40,14 @@ class Lesson(pn.viewable.Viewer):
 
 def lesson(preset: Preset) -> str:
     """A preset's texts as HTML, every character of theirs escaped."""
-    tries = "".join(f"<li>{escape(each)}</li>" for each in preset.try_)
+    tries = "".join(f"<li>{prose(each)}</li>" for each in preset.try_)
     return (
-        f'<div class="lesson"><div><h2>{escape(preset.title)}</h2><p>{escape(preset.lesson)}</p></div>'
+        f'<div class="lesson"><div><h2>{escape(preset.title)}</h2><p>{prose(preset.lesson)}</p></div>'
         + (f"<div><h3>What to try</h3><ul>{tries}</ul></div>" if tries else "")
         + "</div>"
     )
+
+
+def prose(text: str) -> str:
+    """A text as HTML: every character of it escaped, and no option of a command broken at the end of a line."""
+    return _OPTION.sub(r'<span class="option">\g<0></span>', escape(text))
