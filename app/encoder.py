@@ -33,7 +33,7 @@ def missing(kind: str) -> str:
     """Why this machine cannot write a kind; "" where it can."""
     found = ffmpeg()
     if found is None:
-        return f"{kind} needs ffmpeg, which is not installed: {INSTALL}"
+        return f"MP4 and WebM need ffmpeg, which is not installed: {INSTALL}"
     encoder, _ = _ENCODERS[kind]
     return "" if encoder in _encoders(found) else f"{kind} needs {encoder}, which {found} lacks: {INSTALL} with it"
 

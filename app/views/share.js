@@ -8,9 +8,9 @@ export function render({model}) {
     made.addEventListener("click", act)
     return made
   }
-  const check = (words, attributes = {}) => {
+  const check = (words, attributes = {}, ...before) => {
     const box = element("input", {type: "checkbox", ...attributes})
-    return [box, element("label", {class: "check"}, box, words)]
+    return [box, element("label", {class: "check"}, box, ...before, words)]
   }
   const choose = (name, options) => element("select", {"aria-label": name}, ...options.map(([key, words]) => new Option(words, key)))
   const section = (heading, ...parts) => element("section", {role: "group", "aria-label": heading}, element("h3", {}, heading), ...parts)
@@ -62,7 +62,7 @@ export function render({model}) {
 
   // 2. A frame for a slide.
   const html = element("textarea", {readonly: "", rows: 3, "aria-label": "Frame's HTML", spellcheck: "false"})
-  const hide = model.parts.map(([key, words]) => [key, ...check(words)])
+  const hide = model.parts.map(([key, words]) => [key, ...check(` ${words}`, {}, element("code", {}, key))])
   const shape = choose("Shape", model.shapes.map((each) => [each, each]))
   const [narrowest, first, widest] = model.widths
   const width = element("input", {type: "number", id: "share-width", min: narrowest, max: widest, step: 10, value: first})
@@ -144,7 +144,7 @@ export function render({model}) {
       const missing = [...chosen.options].filter((each) => model.reasons[each.value])
       for (const each of chosen.options) each.disabled = missing.includes(each)
       if (chosen.selectedOptions[0]?.disabled) chosen.value = [...chosen.options].find((each) => !each.disabled)?.value ?? ""
-      said.textContent = missing.map((each) => `${model.reasons[each.value]}.`).join(" ")
+      said.textContent = [...new Set(missing.map((each) => `${model.reasons[each.value]}.`))].join(" ")
       said.hidden = !missing.length
     }
   }

@@ -161,7 +161,7 @@ def test_a_machine_without_ffmpeg_is_told_what_to_install(monkeypatch: pytest.Mo
     assert film_kinds()["gif"] == ""
     for kind in ("mp4", "webm"):
         assert film_kinds()[kind] == (
-            f"{kind} needs ffmpeg, which is not installed: pip install imageio-ffmpeg, or install ffmpeg"
+            "MP4 and WebM need ffmpeg, which is not installed: pip install imageio-ffmpeg, or install ffmpeg"
         )
         with pytest.raises(InvalidInput, match="imageio-ffmpeg, or install ffmpeg, or choose gif"):
             film(frames(), LINK, kind)

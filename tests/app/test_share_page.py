@@ -109,7 +109,7 @@ def test_the_frame_leaves_out_what_is_ticked_and_has_the_shape_that_is_chosen(di
     expect(html).to_have_value(re.compile('^<iframe src="http://127.0.0.1:.*embed=1".* width="960" height="540"'))
     dialog.get_by_label("Shape").select_option("4:3")
     dialog.get_by_label("Width").fill("800")
-    dialog.get_by_label(PARTS["dials"], exact=True).check()
+    dialog.get_by_label(f"dials {PARTS['dials']}", exact=True).check()
     expect(html).to_have_value(re.compile('hide=dials".* width="800" height="600"'))
     dialog.get_by_label("Width").fill("7")
     dialog.get_by_label("Width").press("Tab")
