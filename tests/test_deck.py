@@ -70,11 +70,21 @@ def beside(page: Page) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize(("given", "port"), [("5007", "5007"), ("5007/evil.example", "5006"), ("", "5006")])
+def test_the_live_slide_looks_at_the_port_that_its_address_names(
+    folder: Path, offline: Page, given: str, port: str
+) -> None:
+    offline.goto(f"{(folder / 'index.html').as_uri()}?port={given}")
+    expect(offline.get_by_text(f"No picture is served at port {port} of this machine.")).to_be_visible()
+    assert offline.locator("iframe.live").get_attribute("data-live").startswith(f"http://localhost:{port}/app?")
+
+
+@pytest.mark.browser
 def test_every_slide_shows_what_it_is_for_without_a_network(folder: Path, offline: Page) -> None:
     asked, errors = requested(offline)
     offline.goto((folder / "index.html").as_uri())
     at(offline, 1)
-    expect(offline.get_by_text("No picture is served on this machine.")).to_be_visible()
+    expect(offline.get_by_text("No picture is served at port 5006 of this machine.")).to_be_visible()
     expect(offline.locator("iframe.live")).to_be_hidden()
     for number, piece in ((2, "opsd-collapse.html"), (3, "rl-grpo.html")):
         offline.keyboard.press("ArrowRight")

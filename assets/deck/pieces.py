@@ -34,3 +34,5 @@ def make(folder: Path, more: list[str]) -> None:
 if __name__ == "__main__":
     given = sys.argv[1:]
     make(Path(given[0]) if given else HERE / "pieces", given[1:])
+    if not given:
+        sys.stdout.write(f"open {HERE / 'index.html'} in a browser\n")
