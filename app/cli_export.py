@@ -41,10 +41,10 @@ def export(
     arrive(engine, link.moment)
     from app.lesson.export import export_lesson
 
-    with progress(2 * frames, "measuring", "frame") as bar, interruptible() as cancel:
+    with progress(2 * frames, "measuring with the clip off and on", "frame") as bar, interruptible() as cancel:
         text = export_lesson(
             link, frames, lambda moment: engine.frame(moment, cancel=cancel), lambda *_: bar.update(), cancel, along
         )
     data = text.encode()
     replaced("--output", target, data)
-    typer.echo(f"{target}: {frames} frames, {len(data) / 1e6:.1f} MB", err=True)
+    typer.echo(f"{target}: {frames} frame{'s' * (frames != 1)}, {len(data) / 1e6:.1f} MB", err=True)

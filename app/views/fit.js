@@ -20,7 +20,8 @@ export function render({model, view}) {
     if (!(w > 0 && h > 0)) return
     const reach = (X.end - X.start) / w * Math.min(w, h) / 2
     const off = Math.max(Math.abs(reach - half), Math.abs(X.start + X.end) / 2, Math.abs(Y.start + Y.end) / 2)
-    button.hidden = off <= NEAR * half
+    // Who came by keyboard keeps his place on the page until he leaves it.
+    button.hidden = off <= NEAR * half && !button.matches(":focus-visible")
   }
   // Ranges and sizes change one after the other: only when all have is there something to compare.
   let waiting = null
@@ -28,6 +29,7 @@ export function render({model, view}) {
     clearTimeout(waiting)
     waiting = setTimeout(look, 50)
   }
+  button.addEventListener("blur", soon)
   button.addEventListener("click", () => { seen.data = {x: [0], y: [0], half: [seen.tags[0]]} })
   const heard = [...[X, Y].flatMap((range) => [range.properties.start, range.properties.end]),
     plot.properties.inner_width, plot.properties.inner_height, seen.properties.tags].map((each) => each.change)

@@ -274,6 +274,20 @@ def test_a_button_shows_all_of_the_picture_again_and_is_there_only_while_it_is_n
     expect(button).to_have_count(0)
 
 
+def test_who_shows_all_again_by_keyboard_keeps_his_place_on_the_page(shown: Page) -> None:
+    page, button = shown, shown.get_by_role("button", name="Fit: show all of the picture again")
+    before = page.evaluate(RANGES)
+    zoomed(page)
+    page.keyboard.press("Tab")
+    button.focus()
+    page.keyboard.press("Enter")
+    restored(page, before)
+    page.wait_for_timeout(200)
+    expect(button).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(button).to_have_count(0)
+
+
 def test_the_button_that_shows_all_again_lies_in_the_picture_clear_of_its_captions(shown: Page) -> None:
     page = shown
     zoomed(page)
