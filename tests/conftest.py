@@ -1,11 +1,16 @@
 """Fixtures that every test may ask for, and the order in which files are tested."""
 
+import signal
 from collections import Counter
 from typing import Any
 
 import pytest
 
 from tests import chromium
+
+# What is run in a shell's background ignores Ctrl-C, and so would all that it starts: some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Seconds that a test of a marker takes, about.
 SECONDS = {"browser": 6, "slow": 10}

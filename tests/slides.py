@@ -22,6 +22,8 @@ SLIDE = """<!doctype html><html lang="en"><title>deck</title><body style="margin
 <input id="own" autofocus aria-label="own"><div id="slide" style="%s">%s</div><div style="height: 3000px"></div>
 <script>var heard = []; addEventListener("keydown", (event) => heard.push(event.key))</script></body></html>"""
 
+#: Seconds that the parts of a page may take to find their places, on a busy machine.
+SETTLED = 5.0
 #: What scrolls, and would show a bar for it, through the shadow roots.
 BARS = """() => {
   const roots = [document], found = []
@@ -127,18 +129,19 @@ def clock(frame: Frame) -> Any:
 
 
 def inside(frame: Frame, selector: str) -> dict[str, float]:
-    """Where an element stands in its frame; it is all in sight there."""
-    found: dict[str, float] = frame.locator(selector).first.evaluate("""(each) => {
-      const {x, y, width, height, right, bottom} = each.getBoundingClientRect()
-      return {x, y, width, height, right, bottom, w: innerWidth, h: innerHeight}
-    }""")
-    assert found["width"] > 0, selector
-    assert found["height"] > 0, selector
-    assert found["x"] >= -0.5, selector
-    assert found["y"] >= -0.5, selector
-    assert found["right"] <= found["w"] + 0.5, selector
-    assert found["bottom"] <= found["h"] + 0.5, selector
-    return found
+    """Where an element stands in its frame; it is all in sight there, once the page has been laid out."""
+    until = time.monotonic() + SETTLED
+    while True:
+        found: dict[str, float] = frame.locator(selector).first.evaluate("""(each) => {
+          const {x, y, width, height, right, bottom} = each.getBoundingClientRect()
+          return {x, y, width, height, right, bottom, w: innerWidth, h: innerHeight}
+        }""")
+        some = found["width"] > 0 and found["height"] > 0
+        begins = min(found["x"], found["y"]) >= -0.5
+        if some and begins and found["right"] <= found["w"] + 0.5 and found["bottom"] <= found["h"] + 0.5:
+            return found
+        assert time.monotonic() < until, (selector, found)
+        frame.wait_for_timeout(100)
 
 
 def resize(deck: Page, frame: Frame, width: int, height: int) -> None:

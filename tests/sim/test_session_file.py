@@ -223,8 +223,9 @@ def test_steps_beyond_what_a_file_may_hold_are_not_written() -> None:
 
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(-2, 10**12), st.floats(), st.text(max_size=8), st.just([]), st.just({}),
-    st.just("x" * 5000), st.just([[]]), st.just({"a": {}}),
+    st.none(), st.booleans(), st.integers(-2, 10**12), st.floats(), st.text(max_size=8), st.just("x" * 5000),
+    # Made anew each time, for what is put into one would be in those of later examples too.
+    st.builds(list), st.builds(dict), st.builds(lambda: [[]]), st.builds(lambda: {"a": {}}),
 )  # fmt: skip
 
 
