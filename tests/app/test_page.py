@@ -196,7 +196,8 @@ def test_an_address_with_an_unknown_key_says_so_and_opens_its_preset(opened: Cal
     expect(page.get_by_role("alert").locator("li")).to_have_text(
         [
             'the address: unknown key "presett"; did you mean "preset"?',
-            'the address: unknown key "qqq"; allowed: preset, view, theme, page, with, embed or hide',
+            'the address: unknown key "qqq"; allowed: preset, view, theme, page, embed, hide, with, view-a, view-b, '
+            "view-c or view-d",
             'the address: unknown key "themes"; did you mean "theme"?',
         ]
     )
