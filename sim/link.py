@@ -68,7 +68,15 @@ class Link:
         Raises:
             InvalidInput: if the session or the steps are more than a link may hold.
         """
-        named = self.name is not None and shipped(self.name) == self.preset
+        view = self.view()
+        return "&".join([f"preset={self.name if self._named else OWN}", *[f"view={view}"] * bool(view)])
+
+    def view(self) -> str:
+        """What the parameter says of it, percent-encoded; "" where the preset's name says all.
+
+        Raises:
+            InvalidInput: as for `query`.
+        """
         path = self.moment.path
         alike = path == Path().then(self.moment.config, 0, path.length)
         said = {key: items.written(value) for key, value in items.differing(self.moment.config, self.preset.config)}
@@ -83,10 +91,13 @@ class Link:
         if self.kept is not None:
             said["log"] = items.packed_log(self.kept)
         else:
-            said |= {} if named else {OWN: items.packed_preset(self.preset)}
+            said |= {} if self._named else {OWN: items.packed_preset(self.preset)}
         view = ";".join([str(VERSION), *(f"{key}={value}" for key, value in said.items())])
-        parts = [f"preset={self.name if named else OWN}", f"view={quote(view, safe=';=')}"]
-        return "&".join(parts if said else parts[:1])
+        return quote(view, safe=";=") if said else ""
+
+    @property
+    def _named(self) -> bool:
+        return self.name is not None and shipped(self.name) == self.preset
 
 
 def differing_looks(look: Mapping[str, str]) -> dict[str, str]:
@@ -244,10 +255,8 @@ def _opened(
             problems += error.problems
     elif log is not None:
         return *items.grown(log), True
-    elif "log" in said:
-        problems.append(f"preset: none is named beside the damaged log, {DEFAULT} is opened; copy the link anew")
-    elif preset == OWN:
-        problems.append(f"preset: the link's own is not in it, {DEFAULT} is opened; copy the link anew")
+    elif "log" in said or preset == OWN:
+        problems.append(f"preset: the link's own cannot be read, {DEFAULT} is opened; copy the link anew")
     else:
         return DEFAULT, shipped(DEFAULT), True
     return DEFAULT, shipped(DEFAULT), False
