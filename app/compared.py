@@ -1,15 +1,18 @@
 """The address of a comparison: which presets stand side by side, and of each cell what differs from its preset.
 
 ``page=compare&with=NAME,NAME&view-a=1;seed=3;draw=2&view-b=1;clip.on=true`` says of each cell what a link's ``view``
-says. What all cells share stands with A, and so do the batch, the theme and the scale.
+says. What all cells share stands with A, and so do the batch, the theme and the scale; the others take A's steps under
+settings of their own, unless a packed path says under which.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from app import compare
 from app.compare import LETTERS, imposed
 from app.linked import Comparison
+from sim.config import Config
 from sim.errors import InvalidInput
 from sim.link import Link, differing_looks, read_link
 from sim.presets import builtin
@@ -31,71 +34,92 @@ class Compared:
     problems: Sequence[str] = ()
 
 
-def query(comparison: Comparison, most: int) -> str:
-    """The query of a comparison; of the presets alone where the rest is too long for so many characters."""
-    names = f"page=compare&{NAMES}={','.join(cell.preset_name for cell in comparison.cells)}"
+def queries(comparison: Comparison, most: int) -> tuple[str, str]:
+    """The query of a comparison, and that of the page of what A has on show.
+
+    Where they would be longer than so many characters, they have of the settings nothing but theme and scale.
+    """
+    names = [cell.preset_name for cell in comparison.cells]
+    look = differing_looks({"theme": comparison.look.theme, "scale": comparison.look.radius})
+    together = f"page=compare&{NAMES}={','.join(names)}"
+    begun = Link(builtin(names[0]), names[0], Moment(builtin(names[0]).config), look)
+    short = "&".join([together, *[f"{VIEWS['A']}={begun.view()}"] * bool(look)]), begun.query()
     try:
-        links = [_link(comparison, place) for place in range(len(comparison.cells))]
-        views = {
-            VIEWS[letter]: each.query().partition("&view=")[2] for letter, each in zip(LETTERS, links, strict=False)
-        }
+        first = Link(begun.preset, names[0], comparison.cells[0].moment, look)
+        links = [first, *(_own(name, cell.moment) for name, cell in zip(names[1:], comparison.cells[1:], strict=True))]
+        views = [f"{key}={view}" for key, each in zip(VIEWS.values(), links, strict=False) if (view := each.view())]
+        whole = "&".join([together, *views]), first.query()
     except InvalidInput:
-        return names
-    whole = "&".join([names, *(f"{key}={view}" for key, view in views.items() if view)])
-    return whole if len(whole) <= most else names
+        return short
+    return whole if max(map(len, whole)) <= most else short
 
 
-def first_query(comparison: Comparison) -> str:
-    """The query of the page of what A has on show; of A's preset where the rest is too long."""
-    try:
-        return _link(comparison, 0).query()
-    except InvalidInput:
-        return f"preset={comparison.cells[0].preset_name}"
-
-
-def _link(comparison: Comparison, place: int) -> Link:
-    """What a cell has on show; without what it shares with A, unless it is A."""
-    cell = comparison.cells[place]
-    preset, moment = builtin(cell.preset_name), cell.moment
-    if place:
-        return Link(preset, cell.preset_name, Moment(imposed(moment.config, preset.config), moment.path))
-    look = {"theme": comparison.look.theme, "scale": comparison.look.radius}
-    return Link(preset, cell.preset_name, moment, differing_looks(look))
-
-
-def asked(given: Mapping[str, Sequence[str]]) -> Compared:
-    """What an address asks for that gives `PARAMETERS` these values; what is right is kept."""
-    names, wrong = compare.asked(given[NAMES][-1] if given.get(NAMES) else None)
-    shared = builtin(names[0]).config
-    begun = [Moment(imposed(builtin(name).config, shared)) for name in names]
+def asked(given: Mapping[str, Sequence[str]], theme: Sequence[str] = ()) -> Compared:
+    """What an address asks for that gives `PARAMETERS` these values, and a theme beside them; what is right is kept."""
+    names, problems = compare.asked(given[NAMES][-1] if given.get(NAMES) else None)
     views = {letter: given[key] for letter, key in VIEWS.items() if given.get(key)}
-    if wrong and views:
-        wrong = [*wrong, f"{', '.join(VIEWS[each] for each in views)}: left out, as it is not known of which presets"]
-    if wrong or not views:
-        return Compared(names, begun, problems=wrong)
-    links = []
-    for letter, name in zip(LETTERS, names, strict=False):
-        link, problems = read_link({"preset": [name], **({"view": views[letter]} if letter in views else {})})
-        if link.kept is not None:
-            problems = [*problems, "log: a comparison has none from a link; leave it out"]
-            link = Link(builtin(name), name, Moment(builtin(name).config))
-        wrong += [f"{letter}: {problem}" for problem in problems]
-        links.append(link)
-    wrong += [f"{VIEWS[letter]}: there is no cell {letter}; name its preset in {NAMES}" for letter in views
-              if letter not in LETTERS[: len(names)]]  # fmt: skip
-    moments, told = _agreed(links)
-    return Compared(names, moments, links[0].look, [*wrong, *told])
-
-
-def _agreed(links: Sequence[Link]) -> tuple[list[Moment], list[str]]:
-    """The moments of all cells, which have one clock and share some settings."""
-    first, *others = links
-    config, draw = first.moment.config, first.moment.draw
-    told = [
-        f"{letter}: {each.moment.step} steps, and A {first.moment.step}; all cells take the same, so all begin anew"
-        for letter, each in zip(LETTERS[1:], others, strict=False)
-        if each.moment.step != first.moment.step
+    if problems and views:
+        problems.append(f"{', '.join(VIEWS[each] for each in views)}: left out, as it is not known of which presets")
+        views = {}
+    if len(given.get(NAMES, ())) > 1:
+        problems.append(f"{NAMES}: given {len(given[NAMES])} times, allowed once; the last is kept")
+    cells = dict(zip(LETTERS, names, strict=False))
+    problems += [
+        f"{VIEWS[each]}: there is no cell {each}; name its preset in {NAMES}" for each in views if each not in cells
     ]
-    return [
-        Moment(imposed(each.moment.config, config), Path() if told else each.moment.path, draw) for each in links
-    ], told
+    links = {letter: _read(letter, name, views.get(letter, ()), theme, problems) for letter, name in cells.items()}
+    first = links.pop("A")
+    paths = [first.moment.path, *(_path(letter, each, first, problems) for letter, each in links.items())]
+    apart = any(path is None for path in paths)
+    configs = [imposed(each.moment.config, first.moment.config) for each in (first, *links.values())]
+    moments = [
+        Moment(config) if apart or path is None else Moment(config, path, first.moment.draw)
+        for config, path in zip(configs, paths, strict=True)
+    ]
+    return Compared(names, moments, first.look, problems)
+
+
+def _own(name: str, moment: Moment) -> Link:
+    """The link to what a cell after A has on show, without what stands with A."""
+    preset = builtin(name)
+    return Link(preset, name, Moment(imposed(moment.config, preset.config), moment.path))
+
+
+def _read(letter: str, name: str, views: Sequence[str], theme: Sequence[str], problems: list[str]) -> Link:
+    """The link that a cell's views are."""
+    bare = [";".join(each for each in view.split(";") if not each.startswith("log=")) for view in views]
+    if bare != list(views):
+        problems.append(f"{letter}: log: a comparison begins with none, left out")
+    given = {"preset": [name], **({"view": bare} if bare else {})}
+    link, wrong = read_link({**given, "theme": theme} if letter == "A" and theme else given)
+    for each in wrong:
+        key, colon, rest = each.partition(":")
+        problems.append(f"{VIEWS[letter]}{colon}{rest}" if key == "view" else f"{letter}: {each}")
+    if letter != "A" and (link.moment.key != _own(name, link.moment).moment.key or link.look):
+        problems.append(f"{letter}: what all cells share, the batch and the looks stand with A; left out")
+    return link
+
+
+def _path(letter: str, link: Link, first: Link, problems: list[str]) -> Path | None:
+    """A cell's steps, which are A's under its own settings; None, which is told, where they cannot be that."""
+    own, theirs = link.moment, first.moment
+    if own.step not in (0, theirs.step):
+        problems.append(f"{letter}: {own.step} steps, and A {theirs.step}; all cells take the same, so all begin anew")
+        return None
+    if own.path == Path().then(own.config, 0, own.step):
+        path = Path()
+        for (config, draw), steps in groupby(theirs.path.steps, lambda each: (each.config, each.draw)):
+            assert config is not None
+            path = path.then(imposed(own.config, config), draw, len(list(steps)))
+        return path
+    if [_drawn(each) for each in own.path.steps] != [_drawn(each) for each in theirs.path.steps]:
+        problems.append(f"{letter}: its steps saw other batches than A's; all cells see the same, so all begin anew")
+        return None
+    return own.path
+
+
+def _drawn(step: Path) -> tuple[object, ...]:
+    """What batch a step saw, as far as all cells share it."""
+    config: Config | None = step.config
+    assert config is not None
+    return config.seed, config.source.prompts, config.source.group_size, config.source.temperature, step.draw

@@ -74,12 +74,11 @@ def dashboard() -> pn.viewable.Viewable:
     if frame.on and wanted.page:
         frame, wrong = embed.Embed(), [*wrong, f"embed: the picture fills a frame, the page {wanted.page} does not"]
     wanted = replace(wanted, problems=limited([*wanted.problems, *(f"the address: {each}" for each in wrong)]))
-    # In the markup itself, so that no other theme is seen before the page has come to life.
+    if wanted.page == "compare":
+        return _compared(document, wanted)
     _dress(document, wanted.theme, frame.attributes())
     if wanted.page == "claims":
         return Claims(wanted.problems, f"theme={wanted.theme}" if wanted.theme else "").__panel__()
-    if wanted.page == "compare":
-        return _compared(document, wanted)
     session = begun(frames(), wanted, document)
     shown = parts(session, document, runners(), targets())
     keeper, address = Keeper(session, session, document), AddressBar(session, document)
@@ -103,6 +102,7 @@ def dashboard() -> pn.viewable.Viewable:
 
 
 def _dress(document: Any, theme: str, more: str = "") -> None:
+    """Say in the markup itself what no script has to come for: no other theme is seen before the page is alive."""
     document.template_variables["html_attrs"] = f'data-theme="{theme or "light"}" {more}'
 
 
@@ -112,8 +112,8 @@ def _closed_with_visit(close: Callable[[], None]) -> None:
 
 def _compared(document: Any, asked: Asked) -> pn.viewable.Viewable:
     """The page of comparison, with what is wrong with the address."""
-    wanted = compared.asked(asked.together)
-    look = Look(theme=wanted.look.get("theme") or asked.theme or "light", radius=wanted.look.get("scale", "log"))
+    wanted = compared.asked(asked.together, [asked.theme] if asked.theme else ())
+    look = Look(theme=wanted.look.get("theme", "light"), radius=wanted.look.get("scale", "log"))
     _dress(document, look.theme)
     comparison = Comparison(frames(), wanted.names, document, look, wanted.moments)
     comparison.refuse(limited([*asked.problems, *(f"the address: {each}" for each in wanted.problems)]))

@@ -46,7 +46,7 @@ class Comparison(Abreast):
         #: All cells that there may be, so that one more is but shown: the browser has known it from the start.
         self.every = tuple(self._made(i, name, shared) for i, name in enumerate(filled(names, MOST)))
         self.cells = list(self.every[: len(names)])
-        if any(cell.moment != moment for cell, moment in zip(self.cells, moments, strict=False)):
+        if any(cell.moment.key != moment.key for cell, moment in zip(self.cells, moments, strict=False)):
             there = dict(zip(self.cells, moments, strict=True))
             self._act("step" if moments[0].step else "control", LINKED, lambda cell: there[cell])
 

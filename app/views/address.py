@@ -65,10 +65,11 @@ class AddressBar(Component):
     def _return(self, query: str, index: int | None, moment: str | None) -> None:
         """Go to an entry of the browser's history: back in the log if it is there, and else as by a link."""
         session = self._session
-        link, problems = parse_link(query) if 0 < len(query) <= LONGEST else read_link({})
         if len(query) > LONGEST:
             # No entry that the page made is longer, and a stranger's would be read while others wait.
-            problems = [f"got {len(query)} characters, allowed at most {LONGEST}"]
+            link, problems = read_link({})[0], [f"got {len(query)} characters, allowed at most {LONGEST}"]
+        else:
+            link, problems = parse_link(query) if query else read_link({})
         event = remembered(session.timeline, index, moment)
         self._returning = True
         try:

@@ -1,7 +1,9 @@
 // The head of the comparison. Text only, never HTML.
 
-// What of the address the comparison says itself.
-const OWN = /^(page|with|view-.|preset|view|theme)(=|$)/
+// The key of a part of the address, which may be written in more ways than one.
+function key(part) {
+  try { return decodeURIComponent(part.split("=")[0]) } catch { return "" }
+}
 
 // A text that is set again, though it is the same, would be read aloud again.
 function say(element, text) {
@@ -49,7 +51,7 @@ export function render({model}) {
     say(live, model.summary)
     back.href = `?${model.first}`
     // So that a reload, or the address sent to somebody else, opens the same comparison.
-    const others = window.location.search.slice(1).split(/&(?:amp;)?/).filter((part) => part && !OWN.test(part))
+    const others = window.location.search.slice(1).split(/&(?:amp;)?/).filter((part) => part && !model.own.includes(key(part)))
     const {pathname, hash, search} = window.location
     const now = `?${[model.address, ...others].join("&")}`
     if (now !== search) enter(marked(), `${pathname}${now}${hash}`)

@@ -14,6 +14,7 @@ from app.numbers import significant
 from app.picture import number
 from app.views.messages import Component, said
 from app.views.script import HISTORY, script
+from sim.link import PARAMETERS
 from sim.presets import builtin
 
 _HERE = Path(__file__).with_suffix("")
@@ -38,6 +39,7 @@ class CompareBar(Component):
     address = param.String(default="", doc="the query of what is on show; while it plays, of where that began")
     first = param.String(default="", doc="the query of the page of what A shows")
     sizes = param.List(default=list(SIZES), constant=True)
+    own = param.List(default=["page", *compared.PARAMETERS, *PARAMETERS], constant=True, doc="keys of the address")
 
     _esm = script(_HERE, HISTORY)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
@@ -45,8 +47,9 @@ class CompareBar(Component):
     def __init__(self, comparison: Comparison, opened: Callable[[bool], None], **params: Any) -> None:
         super().__init__(name="compare-bar", **params)
         self._comparison, self._opened = comparison, opened
+        self._there: tuple[Any, ...] = ()
         comparison.param.watch(self._follow, ["cells", "changed", "busy", "problems", "playing"])
-        comparison.look.param.watch(self._follow, ["theme", "radius"])
+        comparison.look.param.watch(self._point, ["theme", "radius"])
         self._follow()
 
     def _follow(self, *_: Any) -> None:
@@ -54,11 +57,8 @@ class CompareBar(Component):
         cells = comparison.cells
         config, first = cells[0].moment.config, builtin(cells[0].preset_name)
         lines = (overruled(each.letter, builtin(each.preset_name), first, config) for each in cells[1:])
-        moved = {} if comparison.playing else {
-            "address": compared.query(comparison, LONGEST), "first": compared.first_query(comparison)
-        }  # fmt: skip
+        self._point()
         self.param.update(
-            **moved,
             names=[each.preset_name for each in cells],
             alike=alike(config),
             overruled=[line for some in lines for line in some],
@@ -67,6 +67,16 @@ class CompareBar(Component):
             # While it plays, a sentence a second would drown everything else that is read aloud.
             summary=self.summary if comparison.playing else summary(comparison),
         )
+
+    def _point(self, *_: Any) -> None:
+        """Keep the addresses at what is on show, and only where that is another: thousands of steps take long."""
+        comparison = self._comparison
+        look = comparison.look.theme, comparison.look.radius
+        there = (*look, *((cell.preset_name, cell.moment.key) for cell in comparison.cells))
+        if there != self._there and not comparison.playing:
+            self._there = there
+            address, first = compared.queries(comparison, LONGEST)
+            self.param.update(address=address, first=first)
 
     def _handle_msg(self, data: Any) -> None:
         count, wanted = said(data, "count", int), said(data, "dials", bool)

@@ -29,10 +29,11 @@ function saving(tell) {
   return [open, list]
 }
 
-// What of the address the page of comparison takes over for its first cell.
-function settings() {
-  const view = new URLSearchParams(window.location.search).get("view") ?? ""
-  const [version, ...said] = view.split(";").filter((each) => !/^(own|log|side|token)=/.test(each))
+// What of the address the page of comparison takes over for its first cell, once the address is at this preset.
+function settings(preset) {
+  const asked = new URLSearchParams(window.location.search)
+  const view = asked.get("preset") === preset ? asked.get("view") ?? "" : ""
+  const [version, ...said] = view.split(";").filter((each) => !/^(log|side|token)=/.test(each))
   return said.length ? `&view-a=${[version, ...said].map(encodeURIComponent).join(";").replaceAll("%3D", "=")}` : ""
 }
 
@@ -64,7 +65,7 @@ export function render({model}) {
   }
   const link = () => {
     const shade = model.theme === "light" ? {} : {theme: model.theme}
-    compare.href = `?${new URLSearchParams({page: "compare", with: model.compared, ...shade})}${model.current ? settings() : ""}`
+    compare.href = `?${new URLSearchParams({page: "compare", with: model.compared, ...shade})}${settings(model.current)}`
     claims.href = `?${new URLSearchParams({page: "claims", ...shade})}`
   }
   const showTheme = () => {

@@ -312,6 +312,10 @@ def test_an_address_that_is_sent_on_is_the_comparison_that_was_on_show(
     for letter, place in (("A", 0), ("B", 1)):
         expect(clock(other, letter)).to_have_text("step 1, draw 0")
         expect(value(other, "Mean norm", place)).to_have_text(seen[place])
+    # However its keys are written, what is on show takes their place.
+    other.goto(page.url.replace("with=", "%77ith=").replace("view-a", "view%2Da"))
+    other.wait_for_function("(query) => location.search === query", arg=page.evaluate("location.search"))
+    other.wait_for_function(DRAWN, arg=2)
     # Play leaves it alone until it rests.
     query = page.evaluate("location.search")
     assert other.evaluate("location.search") == query

@@ -96,6 +96,7 @@ def test_compare_opens_this_preset_beside_its_counterpart(opened: Callable[..., 
 def test_compare_takes_over_what_is_on_show(opened: Callable[..., Page]) -> None:
     page = opened("?preset=opsd-collapse")
     page.get_by_role("switch", name="Clip", exact=True).click()
+    page.get_by_role("button", name="Step", exact=True).click()
     page.get_by_role("button", name="Draw", exact=True).click()
     page.get_by_label("Theme", exact=True).select_option("dark")
     page.get_by_role("tab", name="Tokens").click()
@@ -103,8 +104,8 @@ def test_compare_takes_over_what_is_on_show(opened: Callable[..., Page]) -> None
     with page.expect_popup() as opening:
         page.get_by_role("link", name="Compare").click()
     page = opening.value
-    page.wait_for_function("() => /view-a=1;clip.on=[a-z]+;draw=1;theme=dark$/.test(location.search)")
-    expect(page.get_by_role("region", name="Cell A").locator(".clock")).to_have_text("step 0, draw 1")
+    page.wait_for_function("() => /view-a=1;clip.on=[a-z]+;step=1;draw=1;theme=dark&view-b=/.test(location.search)")
+    expect(page.get_by_role("region", name="Cell A").locator(".clock")).to_have_text("step 1, draw 1")
     assert page.locator("html").get_attribute("data-theme") == "dark"
     expect(page.get_by_role("alert").filter(has_text="Not as asked")).to_be_hidden()
 
