@@ -2,7 +2,7 @@
 
 PORT ?= 5006
 VENV ?= .venv
-# One more than two cores: a test of the page waits much of its time.
+# One a core: browsers wait for one another where there are more.
 WORKERS ?= 2
 ARGS ?=
 # The Python that makes the virtual environment; the first of these that is new enough.
