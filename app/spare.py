@@ -4,7 +4,7 @@ import ctypes
 import threading
 from collections.abc import Callable
 
-#: Frames after which it is given back: a frame leaves about a megabyte in pieces.
+#: Frames after which it is given back.
 FRAMES = 50
 
 

@@ -2,29 +2,22 @@
 
 const OWN = ["preset", "view", "theme"]
 
-// The parts of the query that say what is on show, or those that say something else.
-function parts(own) {
-  // An address that was copied out of HTML has &amp; for &.
-  const all = window.location.search.slice(1).split(/&(?:amp;)?/).filter(Boolean)
-  return all.filter((part) => OWN.includes(part.split("=")[0]) === own)
-}
-
 export function render({model}) {
   // Of each time that the visitor went back or forward; what was sent before is about another entry.
   let turn = 0
-  let here = {query: parts(true).join("&"), ...marked()}
+  let here = {query: parts(OWN, true).join("&"), ...marked()}
 
   const write = ({query, event, moment, entry, turn: heard}) => {
     if (heard !== turn) return
     const {pathname, hash} = window.location
-    const search = [query, ...parts(false)].filter(Boolean).join("&")
+    const search = [query, ...parts(OWN, false)].filter(Boolean).join("&")
     const guest = document.documentElement.dataset.embed !== undefined
     // The deck around a frame has a history of its own, which the frame's entries would stand in the way of.
     if (!enter({...marked(), event, moment}, `${pathname}${search ? `?${search}` : ""}${hash}`, entry && !guest)) return
-    here = {query: parts(true).join("&"), ...marked()}
+    here = {query: parts(OWN, true).join("&"), ...marked()}
   }
   const went = () => {
-    const query = parts(true).join("&"), mark = marked()
+    const query = parts(OWN, true).join("&"), mark = marked()
     if (mark.event === undefined && query === here.query) {
       // Only the part after # was changed, which makes an entry that says nothing of itself yet.
       const {tab, event, moment} = here

@@ -1,10 +1,5 @@
 // The head of the comparison. Text only, never HTML.
 
-// The key of a part of the address, which may be written in more ways than one.
-function key(part) {
-  try { return decodeURIComponent(part.split("=")[0]) } catch { return "" }
-}
-
 // A text that is set again, though it is the same, would be read aloud again.
 function say(element, text) {
   if (element.textContent !== text) element.textContent = text
@@ -51,9 +46,8 @@ export function render({model}) {
     say(live, model.summary)
     back.href = `?${model.first}`
     // So that a reload, or the address sent to somebody else, opens the same comparison.
-    const others = window.location.search.slice(1).split(/&(?:amp;)?/).filter((part) => part && !model.own.includes(key(part)))
     const {pathname, hash, search} = window.location
-    const now = `?${[model.address, ...others].join("&")}`
+    const now = `?${[model.address, ...parts(model.own, false)].join("&")}`
     if (now !== search) enter(marked(), `${pathname}${now}${hash}`)
   }
   // All of the page is its one subject; its root is where no view of its own reaches from within.

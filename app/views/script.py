@@ -5,7 +5,8 @@ from pathlib import Path
 _ELEMENT = Path(__file__).with_name("element.js").read_text("utf-8")
 #: A file handed to the browser: ``download(name, mime, data)``.
 DOWNLOAD = Path(__file__).with_name("download.js").read_text("utf-8")
-#: What an entry of the tab's history says of itself: ``marked()`` and ``enter(mark, url, push)``.
+#: What an entry of the tab's history says of itself, ``marked()`` and ``enter(mark, url, push)``, and ``parts(keys,
+#: among)`` of the address.
 HISTORY = Path(__file__).with_name("history.js").read_text("utf-8")
 
 
