@@ -3,10 +3,12 @@
 from typing import Any
 
 from app.dashboard import frames, quick, runners, warm
+from app.writes import write_all
 
 
 def on_server_loaded(_: Any) -> None:
-    """Compute the first picture before anybody asks for it."""
+    """Have all be written that is said to a browser, and compute the first picture before anybody asks for it."""
+    write_all()
     warm()
 
 
