@@ -15,6 +15,8 @@ from sim.timeline import Event, Timeline
 
 KEYS = (*PARAMETERS, "page", "embed", "hide", *compared.PARAMETERS)
 PAGES = ("claims", "compare")
+#: The page that alone has a key, for those that not every page has; "" is that of the picture.
+OWNERS = {"preset": "", "view": "", **dict.fromkeys(compared.PARAMETERS, "compare")}
 #: Characters that the address of what is on show may have: servers and proxies refuse requests that are much longer.
 LONGEST = 4000
 #: Characters of a moment's key by which an entry of the browser's history knows it again.
@@ -46,6 +48,11 @@ def asked(arguments: Mapping[str, Sequence[bytes]]) -> Asked:
     problems = [_unknown("key", key, KEYS) for key in said if key not in KEYS and not key.startswith("bokeh-")]
     if page not in ("", *PAGES):
         problems.append(_unknown("page", page, PAGES))
+        page = ""
+    elsewhere = [key for key in said if OWNERS.get(key, page) != page]
+    if elsewhere:
+        problems.append(_elsewhere(elsewhere, page))
+        said = {key: values for key, values in said.items() if key not in elsewhere}
     # Panel has a theme of this name, which is none of the page's.
     said["theme"] = [value for value in said.get("theme", []) if value not in ("", "default")]
     link, wrong = read_link(said)
@@ -142,6 +149,13 @@ def _pick(session: Session, link: Link, problems: Sequence[str]) -> None:
 
 def _label(problems: Sequence[str]) -> str:
     return f"{LINKED}, in part" if problems else LINKED
+
+
+def _elsewhere(keys: Sequence[str], page: str) -> str:
+    here = [key for key, owner in OWNERS.items() if owner == page]
+    where = f"page={page}" if page else "no page=compare"
+    instead = f"; say {either(here)} instead" if here else ""
+    return f"{', '.join(keys)}: left out, as the address has {where}{instead}"
 
 
 def _unknown(what: str, came: str, allowed: Sequence[str]) -> str:

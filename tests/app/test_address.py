@@ -230,11 +230,14 @@ def test_an_address_of_before_is_understood_and_written_as_it_is_now(query: str,
 
 
 def test_an_address_copied_out_of_html_asks_for_the_same() -> None:
-    query = "preset=sft-fan&view=1;draw=2&embed=1&hide=log,menu&with=rl-grpo,sft-fan&page=compare"
+    query = "preset=sft-fan&view=1;draw=2&embed=1&hide=log,menu"
     copied = {key: [each.encode() for each in given] for key, given in parse_qs(query.replace("&", "&amp;")).items()}
     assert asked(copied) == to(query)
     assert asked(copied).problems == []
     assert embed.asked(copied) == (embed.Embed(True, frozenset({"log", "menu"})), [])
+    query = "with=rl-grpo,sft-fan&page=compare&view-b=1;draw=2"
+    copied = {key: [each.encode() for each in given] for key, given in parse_qs(query.replace("&", "&amp;")).items()}
+    assert asked(copied) == to(query)
 
 
 def test_other_pages_have_their_own_part_of_the_address() -> None:
@@ -243,6 +246,23 @@ def test_other_pages_have_their_own_part_of_the_address() -> None:
         "compare", {"with": ["sft-fan,rl-grpo"]}, "dark", []
     )  # fmt: skip
     assert to("page=claims").together == {}
+
+
+def test_what_another_page_has_is_left_out_and_told() -> None:
+    wanted = to("page=compare&preset=sft-fan&view=1;theme=dark;what=1&with=sft-fan,rl-grpo")
+    assert wanted.problems == [
+        "the address: preset, view: left out, as the address has page=compare; say with, view-a, view-b, view-c or "
+        "view-d instead"
+    ]
+    assert (wanted.together, wanted.theme, wanted.link.name) == ({"with": ["sft-fan,rl-grpo"]}, "", DEFAULT)
+    wanted = to("page=claims&with=rl-grpo&theme=dark")
+    assert wanted.problems == ["the address: with: left out, as the address has page=claims"]
+    assert (wanted.together, wanted.theme) == ({}, "dark")
+    wanted = to("preset=sft-fan&with=rl-grpo&view-a=1;draw=2")
+    assert wanted.problems == [
+        "the address: with, view-a: left out, as the address has no page=compare; say preset or view instead"
+    ]
+    assert (wanted.together, wanted.link.name) == ({}, "sft-fan")
 
 
 @pytest.mark.parametrize(
