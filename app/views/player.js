@@ -84,7 +84,9 @@ export function render({model}) {
   if (model.lesson) bar.append(lesson)
 
   const refresh = () => {
-    play.replaceChildren(icon(model.playing ? "pause" : "play"), words(model.playing ? "Pause" : "Play"))
+    // In their places: a press during which what was pressed is replaced is no click.
+    play.querySelector("path").setAttribute("d", ICONS[model.playing ? "pause" : "play"])
+    play.querySelector(".words").textContent = model.playing ? "Pause" : "Play"
     play.classList.toggle("on", model.playing)
     speed.value = model.speed
     where.textContent = `step ${model.step}, draw ${model.draw}`

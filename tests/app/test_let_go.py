@@ -31,6 +31,25 @@ def test_a_slider_that_is_let_go_where_it_was_taken_up_is_let_go(opened: Callabl
     expect(slider).to_have_value("0")
 
 
+@pytest.mark.parametrize("part", ["path", ".words"])
+def test_a_button_that_is_held_while_batches_come_is_pressed_once_it_is_let_go(
+    opened: Callable[..., Page], part: str
+) -> None:
+    page = opened("?preset=opsd-collapse&view=1;source.prompts=2;source.group_size=4")
+    page.get_by_role("combobox", name="Speed").select_option("10")
+    page.get_by_role("button", name="Play", exact=True).click()
+    pause = page.get_by_role("button", name="Pause", exact=True)
+    box = pause.locator(part).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    clock = page.locator(".player .where")
+    before = clock.inner_text()
+    expect(clock).not_to_have_text(before)
+    page.mouse.up()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
 def test_a_number_that_is_left_empty_is_what_it_was(opened: Callable[..., Page]) -> None:
     page = opened("?preset=rl-small-batch")
     page.get_by_text("more", exact=True).click()
