@@ -229,15 +229,15 @@ def test_an_address_of_before_is_understood_and_written_as_it_is_now(query: str,
     assert (wanted.problems, wanted.link.query(), wanted.theme, wanted.page) == ([], now, theme, "")
 
 
-def test_an_address_copied_out_of_html_asks_for_the_same() -> None:
-    query = "preset=sft-fan&view=1;draw=2&embed=1&hide=log,menu"
+@pytest.mark.parametrize(
+    "own", ["preset=sft-fan&view=1;draw=2", "with=rl-grpo,sft-fan&page=compare&view-b=1;clip.on=true"]
+)
+def test_an_address_copied_out_of_html_asks_for_the_same(own: str) -> None:
+    query = f"{own}&embed=1&hide=log,menu"
     copied = {key: [each.encode() for each in given] for key, given in parse_qs(query.replace("&", "&amp;")).items()}
     assert asked(copied) == to(query)
     assert asked(copied).problems == []
     assert embed.asked(copied) == (embed.Embed(True, frozenset({"log", "menu"})), [])
-    query = "with=rl-grpo,sft-fan&page=compare&view-b=1;draw=2"
-    copied = {key: [each.encode() for each in given] for key, given in parse_qs(query.replace("&", "&amp;")).items()}
-    assert asked(copied) == to(query)
 
 
 def test_other_pages_have_their_own_part_of_the_address() -> None:

@@ -214,7 +214,7 @@ def test_play_at_ten_times_floods_nothing_and_makes_no_entry(counted: Callable[.
     at(page, f"{SMALL};draw={moment.split()[-1]}")
     after, seconds = page.evaluate("(began) => [{...changes}, (performance.now() - began) / 1000]", began)
     assert after["pushState"] == before["pushState"]
-    assert 2 <= after["replaceState"] - before["replaceState"] <= seconds / STILL + 3
+    assert 2 <= after["replaceState"] - before["replaceState"] <= seconds / STILL + 1
     assert page.evaluate("history.length") == length
     assert page.complaints == []  # type: ignore[attr-defined]
 
