@@ -168,7 +168,8 @@ def resident(folder: Path) -> float:
 def held(page: Page) -> dict[str, float]:
     """What the browser of a paused page holds, the least of a few looks: megabytes, nodes of the page, listeners.
 
-    While batches come it is also what they brought and the browser has not yet thrown away, a megabyte or two.
+    While batches come it is also what they brought and the browser has not yet thrown away, a megabyte or two; and the
+    last may still be on its way at the first look.
     """
     tools = page.context.new_cdp_session(page)
     tools.send("Performance.enable")

@@ -39,9 +39,7 @@ def test_a_button_that_is_held_while_batches_come_is_pressed_once_it_is_let_go(
     page.get_by_role("combobox", name="Speed").select_option("10")
     box = page.locator(".player .play").locator(part).bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.up()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
     page.mouse.down()
     clock = page.locator(".player .where")
