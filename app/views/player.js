@@ -55,7 +55,8 @@ export function render({model}) {
     button.title = model.buttons[act].title
     button.setAttribute("aria-keyshortcuts", model.buttons[act].aria)
     button.append(icon(act), words(label))
-    button.addEventListener("click", () => model.send_msg({act}))
+    // Play says what it was when it was pressed: something else may have paused meanwhile, or begun to play.
+    button.addEventListener("click", () => model.send_msg(act === "play" ? {act, playing: model.playing} : {act}))
     return button
   }
   const buttons = new Map(BUTTONS.map(([act, label, room]) => [act, made(act, label, room)]))

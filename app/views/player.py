@@ -41,7 +41,8 @@ class Player(Component):
 
     def _handle_msg(self, data: Any) -> None:
         act, speed = self._acts.get(said(data, "act", str) or ""), said(data, "speed", int)
-        if act is not None:
+        # A Pause that was pressed while something else paused asks for what there is already, and is no Play.
+        if act is not None and said(data, "playing", bool) in (None, self._target.playing):
             act()
         if speed in SPEEDS:
             self._target.speed = speed

@@ -248,6 +248,32 @@ def test_play_draws_until_paused_and_never_ahead_of_what_was_seen(
     run(scene())
 
 
+@pytest.mark.parametrize(
+    ("playing", "said", "then"),
+    [
+        (True, True, False),
+        (True, False, True),
+        (False, True, False),
+        (False, False, True),
+        (True, None, False),
+        (False, None, True),
+    ],
+)
+def test_a_press_of_play_or_pause_asks_for_what_its_button_said(
+    paced_frames: Frames, playing: bool, said: bool | None, then: bool
+) -> None:
+    async def scene() -> None:
+        session = begun(paced_frames)
+        player = Player(session)
+        if playing:
+            session.play()
+        player._handle_msg({"act": "play"} | ({} if said is None else {"playing": said}))
+        assert (session.playing, player.playing) == (then, then)
+        session.close()
+
+    run(scene())
+
+
 def test_a_failing_computation_keeps_the_frame_stops_play_and_leaves_the_log(
     paced: Paced, paced_frames: Frames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
