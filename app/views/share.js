@@ -16,6 +16,9 @@ export function render({model}) {
   const section = (heading, ...parts) => element("section", {role: "group", "aria-label": heading}, element("h3", {}, heading), ...parts)
   const of = (name) => model.kinds.filter(([, section]) => section === name).map(([key, , label]) => [key, label])
   const here = () => window.location.href.split(/[?#]/)[0]
+  // Until the server has answered, what it said of an opening before this one is not of what is on show.
+  let opening = ""
+  const answered = () => opening !== "" && model.linked === opening
 
   // One file at a time. A button that were disabled would lose the focus: one that says so keeps it.
   const makers = []
@@ -51,10 +54,10 @@ export function render({model}) {
   const session = maker("Save the session instead", () => ({make: "session"}))
   const showLink = () => {
     const wanted = log.checked && model.logged ? model.logged : model.plain
-    link.value = !model.linked ? "" : model.plain_problem ? "" : wanted ? `${here()}?${wanted}` : here()
-    log.disabled = !model.logged
+    link.value = !answered() ? "" : model.plain_problem ? "" : wanted ? `${here()}?${wanted}` : here()
+    log.disabled = !answered() || !model.logged
     copyLink.disabled = !link.value
-    const problem = model.plain_problem || model.log_problem
+    const problem = answered() ? model.plain_problem || model.log_problem : ""
     linkNote.textContent = problem && `${problem[0].toUpperCase()}${problem.slice(1)}; a session's file holds it all.`
     linkNote.hidden = session.hidden = !problem
   }
@@ -73,8 +76,8 @@ export function render({model}) {
     hidden: hide.filter(([, box]) => box.checked).map(([key]) => key),
   })
   const showHtml = () => {
-    html.value = model.html
-    copyHtml.disabled = !model.html
+    html.value = answered() ? model.html : ""
+    copyHtml.disabled = !html.value
     htmlProblem.textContent = model.html_problem && `${model.html_problem}.`
   }
   for (const each of [shape, width, ...hide.map(([, box]) => box)]) each.addEventListener("change", frame)
@@ -161,7 +164,10 @@ export function render({model}) {
   const open = () => {
     if (dialog.open) return
     copied.textContent = ""
-    model.send_msg({opened: true})
+    opening = String(Math.random())
+    showLink()
+    showHtml()
+    model.send_msg({opened: opening})
     frame()
     dialog.showModal()
   }
@@ -171,7 +177,7 @@ export function render({model}) {
   model.on("msg:custom", ({name, mime, data}) => download(name, mime, data))
   model.on("title", () => { title.textContent = model.title })
   model.on(["plain", "logged", "linked", "plain_problem", "log_problem"], showLink)
-  model.on(["html", "html_problem"], showHtml)
+  model.on(["linked", "html", "html_problem"], showHtml)
   model.on("reasons", showKinds)
   model.on(["busy", "done", "total", "told"], showWork)
   window.addEventListener("gradcloud-share", open)

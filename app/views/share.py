@@ -27,7 +27,7 @@ class ShareDialog(Component):
     title = param.String(default="", doc="what is shared")
     plain = param.String(default="", doc="the query of the link without the log")
     logged = param.String(default="", doc="with the log; where there is none, the note says why")
-    linked = param.Boolean(default=False, doc="whether the links are there")
+    linked = param.String(default="", doc="the opening that the links are of, by the browser's name for it")
     plain_problem = param.String(default="")
     log_problem = param.String(default="")
     html = param.String(default="", doc="the frame for another page")
@@ -52,6 +52,7 @@ class ShareDialog(Component):
         super().__init__(kinds=[[key, each.section, each.label] for key, each in KINDS.items()], **params)
         self._share = share
         self._frame: tuple[Sequence[str], int, str, str] | None = None
+        self._opening = ""
         share.param.watch(self._follow, "changed")
         share.param.watch(self._hand_over, "ready")
 
@@ -60,7 +61,7 @@ class ShareDialog(Component):
         done, total = share.progress
         plain, logged = share.links or (None, None)
         self.param.update(
-            title=share.title, linked=share.links is not None, reasons=share.reasons,
+            title=share.title, linked=self._opening if share.links else "", reasons=share.reasons,
             busy=share.busy, done=done, total=total, told=share.told(),
             plain=plain.query if plain else "", plain_problem=plain.problem if plain else "",
             logged=logged.query if logged else "", log_problem=logged.problem if logged else "",
@@ -82,8 +83,9 @@ class ShareDialog(Component):
 
     def _handle_msg(self, data: Any) -> None:
         kind, page, shape = said(data, "make", str), said(data, "page", str), said(data, "shape", str)
-        width, hidden = said(data, "width", int), said(data, "hidden", list)
-        if said(data, "opened", bool):
+        width, hidden, opened = said(data, "width", int), said(data, "hidden", list), said(data, "opened", str)
+        if opened:
+            self._opening = opened[:40]
             self._share.pin()
         elif said(data, "cancel", bool):
             self._share.stop()

@@ -136,7 +136,7 @@ def test_one_file_at_a_time_and_each_is_handed_over_once(
         view._handle_msg({"make": "gif", "frames": 4, "along": "draws"})
         assert maker.orders == []
         assert view.told == "nothing is shared yet; open the dialog first."
-        view._handle_msg({"opened": True})
+        view._handle_msg({"opened": "1"})
         view._handle_msg({"make": "gif", "frames": 4, "along": "draws"})
         await until(lambda: view.total)
         assert (view.busy, view.done, view.total) == (True, 3, 8)
@@ -145,7 +145,7 @@ def test_one_file_at_a_time_and_each_is_handed_over_once(
         assert maker.orders == [Order("gif", frames=4)]
         assert view.told.startswith("another file is being made")
         # A dialog that is opened anew meanwhile still shows how far the file is.
-        view._handle_msg({"opened": True})
+        view._handle_msg({"opened": "1"})
         assert view.told.startswith("GIF: 3 of 4")
         maker.open.set()
         await until(lambda: sent)
@@ -261,11 +261,26 @@ def test_a_frame_that_cannot_be_is_refused_by_name(
     run(scene())
 
 
+def test_links_say_of_which_opening_they_are(sharing_of: Callable[..., Share], real_frames: Frames) -> None:
+    async def scene() -> None:
+        session = begun(real_frames)
+        view = ShareDialog(share := sharing_of(session))
+        for opening in ("1", "2", "3" * 41):
+            view._handle_msg({"opened": opening})
+            assert (view.linked, view.plain) == ("", "")
+            await until(lambda: view.plain)
+            assert view.linked == opening[:40]
+        share.close()
+        session.close()
+
+    run(scene())
+
+
 def test_a_frame_leaves_out_what_it_is_told_to(sharing_of: Callable[..., Share], real_frames: Frames) -> None:
     async def scene() -> None:
         session = begun(real_frames)
         view = ShareDialog(share := sharing_of(session))
-        view._handle_msg({"opened": True})
+        view._handle_msg({"opened": "1"})
         view._handle_msg({"page": PAGE, "shape": "4:3", "width": 800, "hidden": ["dials", "log"]})
         assert view.html == ""
         await until(lambda: view.html)

@@ -85,6 +85,23 @@ def test_the_link_is_of_what_is_on_show_with_the_log_and_without(dialog: Locator
     assert dialog.locator(".title").text_content() == f"{builtin('rl-small-batch').title}, seed 0, step 0, draw 1"
 
 
+def test_no_link_of_an_earlier_opening_is_offered_when_it_is_opened_again(dialog: Locator) -> None:
+    html, field = dialog.get_by_label("Frame's HTML"), dialog.get_by_label("Address")
+    expect(html).to_have_value(re.compile("^<iframe"))
+    before = field.input_value(), html.input_value()
+    # Closed and opened within one task of the browser: no answer can have come in between.
+    at_once = """(html) => {
+      const dialog = html.closest("dialog"), field = dialog.querySelector("[aria-label=Address]")
+      dialog.close()
+      window.dispatchEvent(new CustomEvent("gradcloud-share"))
+      const copies = [...dialog.querySelectorAll("button")].filter((each) => each.textContent.startsWith("Copy"))
+      return [field.value, html.value, ...copies.map((each) => each.disabled)]
+    }"""
+    assert html.evaluate(at_once) == ["", "", True, True]
+    expect(field).to_have_value(before[0])
+    expect(html).to_have_value(before[1])
+
+
 def test_link_and_frame_are_copied_or_else_selected(shared: Page, dialog: Locator) -> None:
     shared.context.grant_permissions(["clipboard-read", "clipboard-write"])
     for words, field in (("Link", "Address"), ("Frame", "Frame's HTML")):
