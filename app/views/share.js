@@ -17,8 +17,8 @@ export function render({model}) {
   const of = (name) => model.kinds.filter(([, section]) => section === name).map(([key, , label]) => [key, label])
   const here = () => window.location.href.split(/[?#]/)[0]
   // Until the server has answered, what it said of an opening before this one is not of what is on show.
-  let opening = ""
-  const answered = () => opening !== "" && model.linked === opening
+  let opening = null
+  const answered = () => model.linked === opening
 
   // One file at a time. A button that were disabled would lose the focus: one that says so keeps it.
   const makers = []

@@ -64,6 +64,8 @@ def test_a_number_that_is_left_empty_is_what_it_was(opened: Callable[..., Page])
 
 def test_of_presets_that_are_asked_for_at_once_the_first_and_the_last_are_opened(opened: Callable[..., Page]) -> None:
     page = opened("?preset=rl-small-batch")
+    # Who hears keys is there.
+    page.locator("dialog[aria-labelledby=keys]").wait_for(state="attached")
     # In one call: each press of a real key is a message to the browser, and on a slow machine they take half a second.
     page.evaluate(KEYS, [*"123459", "d"])
     expect(page.get_by_label("Preset", exact=True)).to_have_value("sft-stress")
