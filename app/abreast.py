@@ -13,6 +13,7 @@ import param
 from app.cell import Came, Cell
 from app.frames import Frames
 from app.push import Push
+from app.seen import Seen
 from app.session import PACE, SAMPLING, SPEEDS
 from app.showing import BLINK
 from sim.frame import Frame
@@ -39,7 +40,7 @@ class Abreast(param.Parameterized):
 
     def __init__(self, frames: Frames, document: Any = None) -> None:
         super().__init__()
-        self._frames, self._push = frames, Push(document)
+        self._frames, self._push, self.seen = frames, Push(document), Seen()
         self._task: asyncio.Task[None] | None = None
         self._here = False
 
@@ -149,6 +150,7 @@ class Abreast(param.Parameterized):
             await self._push(partial(self._show, came))
             if not any(isinstance(each, Frame) for each in came):
                 return
+            await self._push(self.seen.ask)
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(began + PACE / self.speed):
                     await self._rest(came)
@@ -156,3 +158,4 @@ class Abreast(param.Parameterized):
                     ahead = (self._frames.get(cell.moment.next_draw(), complete=False) for cell in self.cells)
                     await asyncio.gather(*ahead, return_exceptions=True)
                     await asyncio.sleep(PACE)
+            await self.seen.wait()

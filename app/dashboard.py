@@ -28,6 +28,7 @@ from app.views.keys import Keys, of_session
 from app.views.landmarks import SKIPS, Landmarks
 from app.views.menu import Menu
 from app.views.share import ShareDialog
+from app.views.witness import Witness
 from sim.link_items import DEFAULT
 from sim.presets import builtin
 from sim.sentences import limited
@@ -90,7 +91,7 @@ def dashboard() -> pn.viewable.Viewable:
         document.template_variables[unopened.STYLE] = framed.variables(places)
     page = pn.Column(
         Landmarks(skips=[list(each) for each in SKIPS if each[0] in places]), keeper, address,
-        Keys(session, of_session(session)), *places.values(), Glossary(), ShareDialog(share),
+        Witness(session.seen), Keys(session, of_session(session)), *places.values(), Glossary(), ShareDialog(share),
         FileDesk(files, session), *[Embedded()] * frame.on,
         stylesheets=[theme.LAYOUT, *[framed.LAYOUT] * frame.on], margin=0, sizing_mode="stretch_width", name="page",
     )  # fmt: skip

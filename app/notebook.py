@@ -20,6 +20,7 @@ from app.session import Session
 from app.target import Targets
 from app.views.gauges import Gauges
 from app.views.glossary import Glossary
+from app.views.witness import Witness
 from sim.errors import GradcloudError, InvalidInput
 from sim.frame import Frame
 from sim.library import place, simulator
@@ -74,7 +75,7 @@ class Dashboard(pn.viewable.Viewer):
         super().__init__()
         self._session, self._parts = session, shown
         page = pn.Column(
-            *shown.shown.values(), Glossary(), stylesheets=[theme.LAYOUT, _PLACES], margin=0,
+            *shown.shown.values(), Glossary(), Witness(session.seen), stylesheets=[theme.LAYOUT, _PLACES], margin=0,
             sizing_mode="stretch_width",
         )  # fmt: skip
         self._layout = _room(session.look, page, sizing_mode="stretch_width")

@@ -12,6 +12,7 @@ from app.frames import Frames
 from app.look import Look
 from app.marks import TRAIL
 from app.outcome import Outcome
+from app.seen import Seen
 from app.showing import Showing
 from app.state import Dials
 from sim.config import Config
@@ -56,7 +57,7 @@ class Session(Showing):
     ) -> None:
         super().__init__(frames, document, preset=preset, preset_name=name)
         self.timeline = Timeline(preset.config, preset.title)
-        self.dials, self.look = Dials(preset.config), look or Look()
+        self.dials, self.look, self.seen = Dials(preset.config), look or Look(), Seen()
         self._presets = {0: (name, preset)}
         self._outcomes: dict[str, Outcome] = {}
         self._there = ""
@@ -228,6 +229,7 @@ class Session(Showing):
             event = self._drawn()
             await self._push(partial(self._turn_to, event))
             frame = await self._fast(event.moment, "Sampling other answers")
+            await self._push(self.seen.ask)
             try:
                 async with asyncio.timeout_at(began + PACE / self.speed):
                     if not frame.complete:
@@ -238,6 +240,7 @@ class Session(Showing):
                     await asyncio.sleep(PACE)
             except TimeoutError:
                 pass
+            await self.seen.wait()
 
     def _put(self, moment: Moment, frame: Frame) -> None:
         super()._put(moment, frame)

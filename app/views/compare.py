@@ -20,6 +20,7 @@ from app.views.keeper import Keeper
 from app.views.keys import Keys
 from app.views.plane import Plane
 from app.views.player import Player
+from app.views.witness import Witness
 
 _OWN = [each.name for each in FIELDS if each.name not in SHARED]
 _COUNTS = {2: "two", 3: "three", 4: "four"}
@@ -114,6 +115,7 @@ class Compare(pn.viewable.Viewer):
         self._page = pn.Column(
             bar, shared, *self._columns, Player(comparison, lesson=False, css_classes=["player"]), legend,
             CompareTable(comparison, css_classes=["table"]), Keys(comparison), Keeper(comparison),
+            Witness(comparison.seen),
             stylesheets=[_LAYOUT], margin=0, sizing_mode="stretch_width", name="page",
         )  # fmt: skip
         comparison.param.watch(self._arrange, "cells")
