@@ -4,6 +4,7 @@ import asyncio
 import base64
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -79,14 +80,16 @@ def hear(document: Any, act: Callable[[], object]) -> None:
     outputs.view = view
 
     def heard() -> None:
+        # What is begun now changes every output; in the document of this one, Panel would give its style sheets to all.
+        pn.state.curdoc = None  # type: ignore[assignment]
         with outputs.together():
             act()
 
-    loop = getattr(view, "loop", None)
+    loop, context = getattr(view, "loop", None), copy_context()
     if loop is None or loop is _running():
-        heard()
+        context.run(heard)
     else:
-        loop.call_soon_threadsafe(heard)
+        loop.call_soon_threadsafe(heard, context=context)
 
 
 def _running() -> asyncio.AbstractEventLoop | None:

@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, UIElement
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
+from panel.io.state import set_curdoc
 
 from app import notebook
+from app.outputs import hear
 from sim import Frame, InvalidInput, measure
 from sim.errors import GradcloudError
 from tests.app.conftest import run, settled
@@ -107,6 +110,23 @@ def test_the_page_of_a_notebook_draws_and_steps_in_the_loop_that_runs() -> None:
     assert run(played()) == (
         "seed 0, step 0, draw 1", "seed 0, step 0, draw 2", "seed 0, step 1, draw 0", "seed 0, step 0, draw 2",
     )  # fmt: skip
+
+
+def test_a_page_that_two_cells_show_is_drawn_in_both_whichever_is_pressed() -> None:
+    async def played() -> list[str]:
+        page = notebook.dashboard("opsd-collapse", *SMALL)
+        view, session, seen = page.__panel__(), page._session, []
+        for _ in range(2):
+            view._repr_mimebundle_()
+        outputs = [document for each, _, document, _ in pn.state._views.values() if each is view]
+        for document in [*outputs, *outputs]:
+            with set_curdoc(document):
+                hear(document, session.draw)
+            seen.append(f"{(await settled(session)).when} {session.failure}".strip())
+        page.close()
+        return seen
+
+    assert run(played()) == [f"seed 0, step 0, draw {draw}" for draw in (1, 2, 3, 4)]
 
 
 def test_outside_a_notebook_the_page_says_what_to_do() -> None:
