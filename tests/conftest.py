@@ -16,7 +16,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 #: Seconds that a test of a marker takes, about.
 SECONDS = {"browser": 6, "slow": 10}
 #: Characters of what was wrong that are told once more at the end.
-BRIEF = 400
+BRIEF = 300
+#: Where playwright begins to tell all that a page says.
+PAGE = "Aria snapshot:"
 TOLD = {"rerun": "failed and was run once more", "error": "could not be run", "failed": "failed"}
 
 
@@ -45,7 +47,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterat
         for report in terminalreporter.getreports(how):
             crash = getattr(report.longrepr, "reprcrash", None)
             at = f"line {crash.lineno}: {crash.message}" if crash else report.longreprtext
-            terminalreporter.write_line(f"{told}: {report.nodeid}, {report.when}, {at[:BRIEF]}")
+            words = " ".join(at.split(PAGE)[0].split())
+            terminalreporter.write_line(f"{told}: {report.nodeid}, {report.when}, {words[:BRIEF]}")
 
 
 @pytest.fixture(scope="session")
