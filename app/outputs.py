@@ -85,11 +85,11 @@ def hear(document: Any, act: Callable[[], object]) -> None:
         with outputs.together():
             act()
 
-    loop, context = getattr(view, "loop", None), copy_context()
+    loop = getattr(view, "loop", None)
     if loop is None or loop is _running():
-        context.run(heard)
+        copy_context().run(heard)
     else:
-        loop.call_soon_threadsafe(heard, context=context)
+        loop.call_soon_threadsafe(heard)
 
 
 def _running() -> asyncio.AbstractEventLoop | None:
