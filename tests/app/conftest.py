@@ -102,11 +102,16 @@ def run(main: Coroutine[Any, Any, Value]) -> Value:
         return thread.submit(asyncio.run, main).result()
 
 
+async def until(condition: Callable[[], object], within: float = 60) -> None:
+    """Let the loop run until a condition is true; TimeoutError if it is not within so many seconds."""
+    async with asyncio.timeout(within):
+        while not condition():
+            await asyncio.sleep(0.002)
+
+
 async def settled(session: Session) -> Frame:
     """The frame once nothing more is coming."""
-    async with asyncio.timeout(60):
-        while not session.settled:
-            await asyncio.sleep(0.002)
+    await until(lambda: session.settled)
     assert session.frame is not None
     return session.frame
 

@@ -1,6 +1,5 @@
 """An address is what is on show: link -> session -> link is the same, and what is wrong is told by name."""
 
-import asyncio
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from sim.override import override
 from sim.packed import pack
 from sim.presets import builtin, names
 from sim.timeline import Moment, Path
-from tests.app.conftest import PRESET, SMALL, Paced, run, sample, settled
+from tests.app.conftest import PRESET, SMALL, Paced, run, sample, settled, until
 from tests.links import OWN, links
 
 HERE = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -122,9 +121,7 @@ def test_what_takes_long_is_said(paced: Paced, paced_frames: Frames, steps: int,
         session = begun(paced_frames, to(f"preset=rl-small-batch&view=1;step={steps};draw=1"))
         said: list[str] = []
         session.param.watch(lambda change: said.append(change.new), "busy")
-        async with asyncio.timeout(20):
-            while not session.busy:
-                await asyncio.sleep(0.002)
+        await until(lambda: session.busy, within=20)
         assert session.busy.startswith(told)
         paced.open.set()
         await settled(session)

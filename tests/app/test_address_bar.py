@@ -1,6 +1,5 @@
 """The browser is told where a session is, an entry for each act; what it says of going back is a stranger's."""
 
-import asyncio
 import re
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from app.session import LINKED, Session
 from app.views.address import AddressBar
 from sim.link import parse_link
 from sim.presets import builtin
-from tests.app.conftest import run, settled
+from tests.app.conftest import run, settled, until
 
 PLAIN = "preset=rl-small-batch"
 
@@ -69,16 +68,12 @@ async def opened(frames: Frames) -> tuple[Session, Bar]:
 
 async def told(bar: Bar, count: int) -> None:
     """Wait until so much has been told."""
-    async with asyncio.timeout(20):
-        while len(bar.told) < count:
-            await asyncio.sleep(0.002)
+    await until(lambda: len(bar.told) >= count, within=20)
 
 
 async def rested(bar: Bar) -> None:
     """Wait until nothing more is on its way."""
-    async with asyncio.timeout(20):
-        while bar._due or bar._task is not None:
-            await asyncio.sleep(0.002)
+    await until(lambda: not bar._due and bar._task is None, within=20)
 
 
 def closed(session: Session, bar: Bar) -> None:

@@ -17,7 +17,7 @@ from sim.link import Link
 from sim.opening import MAX_BYTES, parse_file
 from sim.presets import builtin, dumps_preset, names
 from sim.record import dumps_record
-from tests.app.conftest import PRESET, SMALL, begun, run, settled
+from tests.app.conftest import PRESET, SMALL, begun, run, settled, until
 
 
 class Desk(FileDesk):
@@ -33,9 +33,7 @@ class Desk(FileDesk):
     async def hear(self, **message: Any) -> None:
         """Hear a message, and wait until nothing more comes of it."""
         self._handle_msg(message)
-        async with asyncio.timeout(60):
-            while self.told.startswith("Opening"):
-                await asyncio.sleep(0.002)
+        await until(lambda: not self.told.startswith("Opening"))
 
 
 def upload(text: str | bytes, name: str = "mine.json") -> dict[str, Any]:
@@ -222,9 +220,7 @@ def test_of_several_files_the_newest_is_opened_and_one_thread_reads_them(
         assert desk.told == "Opening rl-small-batch.json"
         release.set()
         await desk.hear()
-        async with asyncio.timeout(20):
-            while len(session.timeline.events) < 2:
-                await asyncio.sleep(0.002)
+        await until(lambda: len(session.timeline.events) >= 2, within=20)
         assert [event.label for event in session.timeline.events[1:]] == [builtin("rl-small-batch").title]
         session.close()
 

@@ -1,19 +1,16 @@
 import asyncio
+from functools import partial
 
 import pytest
 
 from app.frames import FIXED, NEAR, Frames
 from sim.errors import NonFinite
 from sim.timeline import Moment
+from tests.app import conftest
 from tests.app.conftest import SMALL, Paced, run, sample
 
 MOMENT = Moment(SMALL)
-
-
-async def until(condition: object) -> None:
-    async with asyncio.timeout(20):
-        while not condition():  # type: ignore[operator]
-            await asyncio.sleep(0.002)
+until = partial(conftest.until, within=20)
 
 
 def test_however_many_ask_a_frame_is_computed_once(paced: Paced, paced_frames: Frames) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ from app.session import Session
 from app.views.keeper import Keeper
 from app.views.log import row
 from sim.presets import builtin
+from tests.app import conftest
 from tests.app.conftest import PRESET, Paced, begun, run, settled
+
+until = partial(conftest.until, within=20)
 
 
 class Kept(Keeper):
@@ -42,12 +46,6 @@ async def ready(frames: Frames, **message: Any) -> tuple[Session, Kept]:
     keeper = Kept(session)
     keeper.hear(ready=True, hidden=False, **message)
     return session, keeper
-
-
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(20):
-        while not condition():
-            await asyncio.sleep(0.002)
 
 
 async def text_of(frames: Frames) -> str:

@@ -1,5 +1,3 @@
-import asyncio
-
 import pytest
 
 from app.frames import Frames
@@ -9,7 +7,7 @@ from app.views.lengths import Law, LawPanel, drawn
 from sim.batch_law import BatchLaw, Size, batch_law, lengths, sizes_of
 from sim.config import Config, Source
 from sim.frame import Undetermined
-from tests.app.conftest import PRESET, begun, run, simulator
+from tests.app.conftest import PRESET, begun, run, simulator, until
 
 WIDE = Config(source=Source(prompts=2, group_size=64))
 
@@ -21,9 +19,7 @@ def sizes(signal: float, noise: float) -> list[Size]:
 
 
 async def over(made: Lengths) -> None:
-    async with asyncio.timeout(240):
-        while made.running:
-            await asyncio.sleep(0.01)
+    await until(lambda: not made.running, within=240)
 
 
 def test_the_page_measures_what_the_shell_measures_and_keeps_it_when_stopped(
@@ -46,13 +42,9 @@ def test_the_page_measures_what_the_shell_measures_and_keeps_it_when_stopped(
         shown = picture.select_one({"name": "lengths"}).data_source.data
         assert list(shown["x"]) == [size.rollouts for size in made.measurement.sizes]
         law._handle_msg({"start": True})
-        async with asyncio.timeout(60):
-            while not made.measurement.sizes:
-                await asyncio.sleep(0.005)
+        await until(lambda: made.measurement.sizes)
         law._handle_msg({"stop": True})
-        async with asyncio.timeout(60):
-            while not made.measurement.over:
-                await asyncio.sleep(0.005)
+        await until(lambda: made.measurement.over)
         assert 1 <= len(made.measurement.sizes) < len(sizes_of(WIDE))
         assert made.summary().startswith("Stopped early.")
         made.close()

@@ -14,7 +14,7 @@ from app.views.compare_cell import CellHead
 from app.views.compare_table import CompareTable
 from sim.frame import Frame
 from sim.timeline import Moment
-from tests.app.conftest import Paced, run, simulator
+from tests.app.conftest import Paced, run, simulator, until
 
 PAIR = ["opsd-collapse", "opsd-clipped"]
 FOUR = [*PAIR, "opd-same-family", "rl-noise-cancels"]
@@ -32,9 +32,7 @@ def begun(frames: Frames, chosen: list[str] = FOUR) -> Comparison:
 
 
 async def settled(comparison: Comparison) -> None:
-    async with asyncio.timeout(60):
-        while not comparison.settled:
-            await asyncio.sleep(0.002)
+    await until(lambda: comparison.settled)
 
 
 class Watch:
@@ -139,9 +137,7 @@ def test_play_waits_for_the_slowest_cell(paced: Paced, paced_frames: Frames) -> 
         assert shown(comparison) == [(0, 1)] * 4
         assert all(cell.moment.draw == 2 for cell in comparison.cells)
         held.set()
-        async with asyncio.timeout(60):
-            while comparison.cells[0].moment.draw < 5:
-                await asyncio.sleep(0.01)
+        await until(lambda: comparison.cells[0].moment.draw >= 5)
         comparison.pause()
         await settled(comparison)
         watch.end()
@@ -185,9 +181,7 @@ def test_play_ends_where_no_cell_has_a_frame_any_more(paced: Paced, paced_frames
         await settled(comparison)
         paced.fails = lambda moment: moment.draw > 0
         comparison.play()
-        async with asyncio.timeout(60):
-            while comparison.playing:
-                await asyncio.sleep(0.01)
+        await until(lambda: not comparison.playing)
         assert all(cell.failure for cell in comparison.cells)
         assert shown(comparison) == [(0, 0), (0, 0)]
         comparison.close()
@@ -203,9 +197,7 @@ def test_nothing_is_computed_any_more_once_the_visitor_has_left(paced: Paced, pa
         comparison.draw()
         await asyncio.sleep(0.02)
         comparison.close()
-        async with asyncio.timeout(60):
-            while not paced.cancelled:
-                await asyncio.sleep(0.01)
+        await until(lambda: paced.cancelled)
         paced.open.set()
         await asyncio.sleep(0.05)
         assert shown(comparison) == [(0, 0)] * 4
@@ -258,9 +250,7 @@ def test_a_slider_that_is_held_is_seen_in_its_cell_and_logged_once_it_is_let_go(
         first, second = comparison.cells
         other = first.frame
         second.dials.param.update(alpha=0.5, dragging=True)
-        async with asyncio.timeout(60):
-            while second.frame is None or second.frame.config.source.alpha != 0.5:
-                await asyncio.sleep(0.002)
+        await until(lambda: second.frame is not None and second.frame.config.source.alpha == 0.5)
         assert first.frame is other
         assert len(second.timeline.events) == 1
         second.dials.param.update(alpha=0.5, dragging=False)

@@ -1,6 +1,5 @@
 """What goes wrong beside the frames of a comparison is told, and it goes on from there."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from app.views.compare_bar import CompareBar
 from app.views.compare_cell import CellHead
 from app.views.compare_table import CompareTable
 from app.views.plane import Plane
-from tests.app.conftest import Paced, run, simulator
+from tests.app.conftest import Paced, run, simulator, until
 from tests.app.test_linked import PAIR, begun, settled, shown
 
 
@@ -28,9 +27,7 @@ def test_a_view_that_breaks_ends_play_in_words_and_the_next_act_is_shown(paced_f
         comparison.param.watch(broken, watched)
         table = CompareTable(comparison)
         comparison.play()
-        async with asyncio.timeout(20):
-            while comparison.playing:
-                await asyncio.sleep(0.002)
+        await until(lambda: not comparison.playing, within=20)
         assert comparison.settled
         assert comparison.busy == ""
         assert "RuntimeError: no room to draw in" in bar.problems[0]

@@ -1,6 +1,7 @@
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,9 +19,11 @@ from sim.errors import Cancelled, InvalidInput, NonFinite
 from sim.presets import builtin
 from sim.timeline import Moment
 from sim.train import Record, collapse_step, rule_in_words, train
+from tests.app import conftest
 from tests.app.conftest import PRESET as LESSON
 from tests.app.conftest import SMALL, begun, run, settled, simulator
 
+until = partial(conftest.until, within=240)
 HINTED = SMALL.model_copy(update={"teacher": Teacher(policy="self", context="hint", divergence="forward")})
 CHART = {chart.column: chart for chart in CHARTS}
 
@@ -75,12 +78,6 @@ def runners(real_frames: Frames, steps: Steps) -> Iterator[Runners]:
 
 def opened(frames: Frames, config: Config = HINTED) -> Session:
     return begun(frames, LESSON.model_copy(update={"config": config}))
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(240):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 async def over(ahead: LookAhead) -> None:

@@ -2,61 +2,46 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from app.frames import Frames
-from app.linked import Comparison
 from app.seen import Seen
-from app.session import Session
 from app.views.witness import Witness
-from tests.app.conftest import begun, run, settled
+from tests.app.conftest import begun, run, settled, until
+from tests.app.test_linked import PAIR
+from tests.app.test_linked import begun as compared
+
+Made = Callable[[], Any]
 
 
-def played(frames: Frames) -> Session | Comparison:
-    return begun(frames)
-
-
-def compared(frames: Frames) -> Session | Comparison:
-    comparison = Comparison(frames, ["opsd-collapse", "opsd-clipped"])
-    comparison.begin()
-    return comparison
-
-
-def draw(target: Any) -> int:
-    return target.frame.draw if target.frame is not None else -1
-
-
-async def reached(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.002)
-
-
-@pytest.mark.parametrize("made", [played, compared])
-def test_no_batch_is_drawn_before_the_last_one_was_seen_and_pause_waits_for_nothing(
-    paced_frames: Frames, monkeypatch: pytest.MonkeyPatch, made: Callable[[Frames], Any]
-) -> None:
+@pytest.fixture(params=[begun, partial(compared, chosen=PAIR)], ids=["session", "comparison"])
+def made(request: pytest.FixtureRequest, paced_frames: Frames, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Makes what plays, which stays next to no time at a batch."""
     for module in ("session", "abreast"):
         monkeypatch.setattr(f"app.{module}.PACE", 0.01)
+    return partial(request.param, paced_frames)
 
+
+def test_no_batch_is_drawn_before_the_last_one_was_seen_and_pause_waits_for_nothing(made: Made) -> None:
     async def scene() -> None:
-        target = made(paced_frames)
+        target = made()
         witness = Witness(target.seen)
         await settled(target)
         assert witness.asked == 0
         target.play()
         for batch in (1, 2, 3):
-            await reached(lambda batch=batch: witness.asked == batch)  # type: ignore[misc]
+            await until(lambda batch=batch: witness.asked == batch)  # type: ignore[misc]
             await asyncio.sleep(0.1)
-            assert (draw(target), witness.asked, target.playing) == (batch, batch, True)
+            assert (target.frame.draw, witness.asked, target.playing) == (batch, batch, True)
             # Nothing of this is the answer.
             for said in (batch - 1, batch + 1, str(batch), True, None, float(batch), [batch]):
                 witness._handle_msg({"drawn": said})
             witness._handle_msg(batch)
             await asyncio.sleep(0.05)
-            assert draw(target) == batch
+            assert target.frame.draw == batch
             if batch < 3:
                 witness._handle_msg({"drawn": batch})
         target.pause()
@@ -65,27 +50,21 @@ def test_no_batch_is_drawn_before_the_last_one_was_seen_and_pause_waits_for_noth
         # An answer that comes late starts nothing, and the next play asks for one of its own.
         witness._handle_msg({"drawn": 3})
         await asyncio.sleep(0.05)
-        assert draw(target) == 3
+        assert target.frame.draw == 3
         target.play()
-        await reached(lambda: witness.asked == 4)
+        await until(lambda: witness.asked == 4)
         await asyncio.sleep(0.1)
-        assert draw(target) == 4
+        assert target.frame.draw == 4
         target.close()
 
     run(scene())
 
 
-@pytest.mark.parametrize("made", [played, compared])
-def test_where_nobody_could_answer_nobody_is_waited_for(
-    paced_frames: Frames, monkeypatch: pytest.MonkeyPatch, made: Callable[[Frames], Any]
-) -> None:
-    for module in ("session", "abreast"):
-        monkeypatch.setattr(f"app.{module}.PACE", 0.01)
-
+def test_where_nobody_could_answer_nobody_is_waited_for(made: Made) -> None:
     async def scene() -> None:
-        target = made(paced_frames)
+        target = made()
         target.play()
-        await reached(lambda: draw(target) >= 4)
+        await until(lambda: target.frame is not None and target.frame.draw >= 4)
         target.close()
 
     run(scene())

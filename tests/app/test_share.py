@@ -18,7 +18,7 @@ from app.views.share import ShareDialog
 from sim.errors import Cancelled, InvalidInput, NonFinite
 from sim.link import LOOKS, parse_link
 from sim.presets import builtin
-from tests.app.conftest import SMALL, begun, run, settled, simulator
+from tests.app.conftest import SMALL, begun, run, settled, simulator, until
 
 PAGE = "http://localhost:5006/app"
 
@@ -67,12 +67,6 @@ def maker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Maker]:
     monkeypatch.setattr(makings, "made", stand_in)
     yield stand_in
     stand_in.open.set()
-
-
-async def until(true: Callable[[], Any]) -> None:
-    async with asyncio.timeout(60):
-        while not true():
-            await asyncio.sleep(0.002)
 
 
 def test_a_link_says_what_is_on_show_and_how_it_is_looked_at(real_frames: Frames) -> None:

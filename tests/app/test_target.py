@@ -21,7 +21,7 @@ from sim.implicit import ROLLOUTS, Outcomes, compared, sampled_answers
 from sim.language import Problem
 from sim.presets import builtin, names
 from sim.timeline import Path
-from tests.app.conftest import PRESET, begun, run, sample, settled, simulator
+from tests.app.conftest import PRESET, begun, run, sample, settled, simulator, until
 from tests.shipped import outcomes
 
 PROBLEM = Problem(2, "+", 3, "*", 4)
@@ -79,12 +79,6 @@ def targets(frames: Frames, sampler: Sampler) -> Iterator[Targets]:
     yield made
     sampler.open.set()
     made.close()
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.002)
 
 
 async def looking(frames: Frames, targets: Targets) -> tuple[Session, ImplicitTarget]:
