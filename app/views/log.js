@@ -1,51 +1,51 @@
 // The event log: a row an event, newest last; a click or Enter on a row returns to it. A first line counts the events
 // that are kept no more.
 
+// Rows a group: of a thousand, the browser lays out and paints anew only the group that changes.
+const GROUP = 50
+
 export function render({model}) {
-  const frame = document.createElement("div"), box = document.createElement("div")
-  frame.className = "event-log"
-  box.className = "log"
-  const table = document.createElement("table")
-  const head = table.createTHead().insertRow()
-  for (const words of ["#", "what was done", "step.draw", "ratio", "verdict"]) {
-    const cell = document.createElement("th")
-    cell.scope = "col"
-    cell.textContent = words
-    head.append(cell)
-  }
+  const box = element("div", {class: "log"}), frame = element("div", {class: "event-log"}, box)
+  // Its parts are laid out as blocks, and to some screen readers a block has no part in a table of itself.
+  const heads = ["#", "what was done", "step.draw", "ratio", "verdict"]
+    .map((words) => element("th", {scope: "col", role: "columnheader"}, words))
+  const table = element("table", {role: "table"},
+    element("thead", {role: "rowgroup"}, element("tr", {role: "row"}, ...heads)))
   const past = table.createCaption()
   past.hidden = true
-  const body = table.createTBody()
-  body.addEventListener("click", (event) => {
-    const row = event.target.closest("tr")
+  table.addEventListener("click", (event) => {
+    const row = event.target.closest("tbody tr")
     if (row) model.send_msg({index: Number(row.dataset.index)})
   })
   box.append(table)
-  const clear = document.createElement("button")
-  clear.type = "button"
-  clear.className = "clear"
-  clear.textContent = "Clear log"
-  clear.title = "empty the log; what is on show stays, as the first event of a new one"
+  const title = "empty the log; what is on show stays, as the first event of a new one"
+  const clear = element("button", {type: "button", class: "clear", title}, "Clear log")
   clear.addEventListener("click", () => model.send_msg({clear: true}))
-  frame.append(box, clear)
+  frame.append(clear)
 
-  const lines = new Map()
+  const lines = new Map(), groups = new Map()
+  // Almost always the newest; after a clear or a reload they may come in any order.
+  const insert = (parent, siblings, made, index) => {
+    const last = siblings[siblings.length - 1]
+    const next = !last || Number(last.dataset.index) < index
+      ? null : [...siblings].find((each) => Number(each.dataset.index) > index)
+    made.dataset.index = index
+    parent.insertBefore(made, next ?? null)
+  }
+  const group = (number) => {
+    const body = element("tbody", {role: "rowgroup"})
+    insert(table, table.tBodies, body, number)
+    groups.set(number, body)
+    return body
+  }
   // A row's parts are made once, so that the focus stays where it is when the row is told what came of it.
   const place = (index) => {
-    const line = document.createElement("tr")
-    line.dataset.index = index
-    for (let i = 0; i < 5; i++) line.insertCell()
-    const button = document.createElement("button"), branch = document.createElement("span")
-    button.type = "button"
-    button.textContent = index
-    button.setAttribute("aria-label", `return to event ${index}`)
-    branch.className = "branch"
-    line.cells[0].append(button, branch)
-    const last = body.rows[body.rows.length - 1]
-    // Almost always the newest; after a clear or a reload they may come in any order.
-    const next = !last || Number(last.dataset.index) < index
-      ? null : [...body.rows].find((each) => Number(each.dataset.index) > index)
-    body.insertBefore(line, next ?? null)
+    const button = element("button", {type: "button", "aria-label": `return to event ${index}`}, index)
+    const line = element("tr", {role: "row"}, ...heads.map(() => element("td", {role: "cell"})))
+    line.cells[0].append(button, element("span", {class: "branch"}))
+    const number = Math.floor(index / GROUP)
+    const body = groups.get(number) ?? group(number)
+    insert(body, body.rows, line, index)
     lines.set(index, line)
     return line
   }
@@ -60,8 +60,13 @@ export function render({model}) {
     others.forEach((cell, i) => { cell.textContent = texts[i] })
   }
   const remove = (index) => {
-    lines.get(index)?.remove()
+    const line = lines.get(index), body = line?.parentElement
+    line?.remove()
     lines.delete(index)
+    if (body?.rows.length === 0) {
+      body.remove()
+      groups.delete(Number(body.dataset.index))
+    }
   }
   let marked
   const mark = (current) => {

@@ -8,6 +8,7 @@ from app.numbers import significant
 from app.outcome import Outcome
 from app.session import Session
 from app.views.messages import Component, said
+from app.views.script import script
 from sim.frame import Undetermined
 from sim.timeline import Event
 
@@ -17,7 +18,7 @@ _HERE = Path(__file__).with_suffix("")
 class EventLog(Component):
     """A session's events as a table; rows are sent as they change, once the browser says that it is there."""
 
-    _esm = _HERE.with_suffix(".js")
+    _esm = script(_HERE)
     _stylesheets = [theme.BASE, _HERE.with_suffix(".css").read_text("utf-8")]  # noqa: RUF012
 
     def __init__(self, session: Session, **params: Any) -> None:

@@ -16,9 +16,10 @@ from app.session import Session
 from sim.config import Config, Source
 from sim.errors import Cancelled, NonFinite
 from sim.frame import Frame
-from sim.presets import Preset
+from sim.presets import Preset, builtin
+from sim.session_file import dumps_session
 from sim.simulator import Simulator
-from sim.timeline import Moment, Path
+from sim.timeline import LIMIT, Moment, Path, Timeline
 from sim.world import World
 from tests.page import DRAWN, PATIENCE
 from tests.server import serving
@@ -114,6 +115,17 @@ async def settled(session: Session) -> Frame:
     await until(lambda: session.settled)
     assert session.frame is not None
     return session.frame
+
+
+def full_log(config: Config) -> str:
+    """A session that has as many events as a log keeps."""
+    preset = builtin("sft-fan").model_copy(update={"config": config})
+    timeline = Timeline(config, preset.title)
+    # One batch drawn again and again, which costs one frame.
+    for _ in range(LIMIT // 2):
+        timeline.act("draw", "batch 1 drawn", timeline.current.moment.next_draw())
+        timeline.back()
+    return dumps_session(timeline, {0: (None, preset)})
 
 
 @pytest.fixture(scope="session")

@@ -51,7 +51,8 @@ def log(page: Page) -> list[str]:
         for (const each of root.querySelectorAll("*")) if (each.shadowRoot) roots.push(each.shadowRoot)
       }
       const table = roots.map((root) => root.querySelector(".log table")).find(Boolean)
-      return Array.from(table.tBodies[0].rows, (row) => [row.classList[0], row.getAttribute("aria-current"),
+      const rows = Array.from(table.querySelectorAll("tbody tr"))
+      return rows.map((row) => [row.classList[0], row.getAttribute("aria-current"),
         ...Array.from(row.cells).slice(0, 3).map((cell) => cell.textContent)].join(" | "))
     }""")
 

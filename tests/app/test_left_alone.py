@@ -17,8 +17,8 @@ from app.spare import FRAMES
 from sim.config import Config
 from sim.link import Link
 from sim.presets import builtin, dumps_preset
-from sim.session_file import dumps_session
-from sim.timeline import LIMIT, Moment, Timeline
+from sim.timeline import LIMIT, Moment
+from tests.app.conftest import full_log
 from tests.page import DRAWN, PATIENCE, events
 from tests.server import serving
 
@@ -202,17 +202,6 @@ def played(page: Page, draws: int, folder: Path) -> dict[str, float]:
     page.get_by_role("button", name="Pause", exact=True).click()
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     return held(page) | {"server": min(least, resident(folder)), "draws": drawn(page)}
-
-
-def full_log(config: Config) -> str:
-    """A session that has as many events as a log keeps."""
-    preset = builtin("sft-fan").model_copy(update={"config": config})
-    timeline = Timeline(config, preset.title)
-    # One batch drawn again and again, which costs one frame.
-    for _ in range(LIMIT // 2):
-        timeline.act("draw", "batch 1 drawn", timeline.current.moment.next_draw())
-        timeline.back()
-    return dumps_session(timeline, {0: (None, preset)})
 
 
 @pytest.mark.slow
