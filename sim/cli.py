@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import sys
 from typing import Annotated, Literal
 
@@ -39,6 +40,8 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A title that the terminal's encoding lacks is shown escaped rather than not at all.
         sys.stdout.reconfigure(errors="backslashreplace")
+    # Who is told to end, by a scheduler or a shutdown, ends as by Ctrl-C: what was begun is put away.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app(prog_name="gradcloud")
     except KeyboardInterrupt:

@@ -3,6 +3,9 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from app.still import KINDS as STILLS
 from sim.columns import KINDS as NUMBERS
 from sim.opening import load_file, parse_file
 from sim.presets import builtin
+from tests.server import ROOT
 
 #: A batch as small as there is.
 SMALL = ("rl-small-batch", "--set", "source.prompts=1", "--set", "source.group_size=2")
@@ -128,6 +132,23 @@ def test_an_interrupt_leaves_the_file_that_was_there(tmp_path: Path, monkeypatch
     assert "interrupted" in done.stderr
     assert file.read_bytes() == b"what was there"
     assert [each.name for each in tmp_path.iterdir()] == ["film.gif"]
+
+
+def test_a_film_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None:
+    work, film = tmp_path / "work", tmp_path / "film.mp4"
+    work.mkdir()
+    command = [sys.executable, "-m", "app.cli", "picture", *SMALL, "--frames", "60", "-o", str(film)]
+    surroundings = os.environ | {"TMPDIR": str(work)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=surroundings, cwd=ROOT) as process:
+        while not list(work.iterdir()):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.terminate()
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert said.decode().splitlines()[-1] == "interrupted"
+    assert [each.name for each in tmp_path.iterdir()] == ["work"]
+    assert not list(work.iterdir())
 
 
 def test_the_record_in_json_stands_beside_the_frame(tmp_path: Path) -> None:

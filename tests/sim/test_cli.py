@@ -448,7 +448,8 @@ def test_a_run_into_what_is_no_file_leaves_no_checkpoint() -> None:
     assert _beside(None) is _beside("-") is _beside(os.devnull) is None
 
 
-def test_an_interrupted_training_keeps_the_lines_it_wrote() -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_training_keeps_the_lines_it_wrote(how: signal.Signals) -> None:
     def heed() -> None:
         # A shell that started the tests in its background has SIGINT ignored, and children inherit that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -456,7 +457,7 @@ def test_an_interrupted_training_keeps_the_lines_it_wrote() -> None:
     with started("train", "opd-same-family", *SMALL, "--steps", "1000", "--json", "-", preexec_fn=heed) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         try:
             rest, said = process.communicate(timeout=120)
         finally:
