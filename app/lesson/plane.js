@@ -14,6 +14,9 @@ async function plane(target, {item, themes, models}, recording) {
     shaft.line_width = stroke * (cloud.trace ? 1.5 : 5)
   }
   const row = () => picked === null ? -1 : arrows.site.indexOf(picked)
+  const hover = document_.get_model_by_name("hover")
+  const formatters = hover.formatters instanceof Map ? hover.formatters : new Map(Object.entries(hover.formatters))
+  const said = (name, i) => formatters.get(`@${name}`).format(arrows[name][i], "", {})
   const pull = (i) => arrows.other[i] === "none" ? arrows.token[i] : `${arrows.token[i]} → ${arrows.raised[i]}`
   const point = () => {
     const known = (value) => value > recording.head.missing / 2 ? value : NaN
@@ -56,12 +59,13 @@ async function plane(target, {item, themes, models}, recording) {
     picked: () => row() >= 0,
     // What the hover tells of the arrow that is picked out, as HTML, for who has no pointer to hover with.
     card() {
-      const tool = document_.get_model_by_name("hover"), i = row()
-      const formatters = tool.formatters instanceof Map ? tool.formatters : new Map(Object.entries(tool.formatters))
-      const plain = (word) => word.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
-      return i < 0 ? "" : tool.tooltips.replace(/@(\w+)(\{custom\})?/g, (_, name, custom) => custom
-        ? formatters.get(`@${name}`).format(arrows[name][i], "", {}) : plain(arrows[name][i]))
+      const i = row(), plain = (word) => word.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
+      return i < 0 ? "" : hover.tooltips.replace(/@(\w+)(\{custom\})?/g, (_, name, custom) => custom
+        ? said(name, i) : plain(arrows[name][i]))
     },
+    // The longest arrows, the longest first, in words.
+    longest: (count) => arrows.site.map((site, i) => ({site, words: `${pull(i)}, ${said("share", i)} %`, on: site === picked}))
+      .slice(-count).reverse(),
     onPick: (heard) => { listeners.push(heard) },
     // What lies over the canvas and takes the pointer; built a little after the figure.
     canvas: () => Bokeh.index.find_one(figure)?.canvas_view?.events_el,

@@ -3,6 +3,8 @@
 const PATHS = {play: "M4 3v10l9-5z", pause: "M4 3h3v10H4zM9 3h3v10H9z"}
 const TAKES_KEYS = "input, select, textarea, dialog, [contenteditable]"
 const TAKES_SPACE = "button, summary, a, [role=switch]"
+// Arrows that the list has.
+const LONGEST = 12
 
 const part = (id) => document.getElementById(id)
 const data = (id) => JSON.parse(part(id).textContent)
@@ -37,10 +39,34 @@ async function begin() {
     canvas.setAttribute("role", "img")
     canvas.setAttribute("aria-label", cloud().summary)
   }
+  // Buttons stay and change their words: one that is pressed while the frame changes is still there.
+  const list = () => {
+    const longest = part("longest"), found = part("arrows").open ? picture.longest(LONGEST) : []
+    while (longest.children.length < found.length) {
+      const button = document.createElement("button"), item = document.createElement("li")
+      button.type = "button"
+      button.addEventListener("click", () => {
+        picture.pick(Number(button.dataset.site))
+        // The card comes above the list, or goes.
+        button.scrollIntoView({block: "nearest"})
+      })
+      item.append(button)
+      longest.append(item)
+    }
+    for (const [i, item] of [...longest.children].entries()) {
+      item.hidden = i >= found.length
+      if (item.hidden) continue
+      const {site, words, on} = found[i], button = item.firstChild
+      button.dataset.site = site
+      button.setAttribute("aria-pressed", on)
+      say(button, words)
+    }
+  }
   const captioned = () => {
     caption.innerHTML = cloud().captions[Number(picture.picked())]
     part("card").innerHTML = picture.card()
     part("card").hidden = !picture.picked()
+    list()
   }
   const show = (place) => {
     at = Math.max(0, Math.min(place, frames.length - 1))
@@ -121,6 +147,7 @@ async function begin() {
     part("formula").innerHTML = entry.formula
     part("glossary").showModal()
   })
+  part("arrows").addEventListener("toggle", list)
   picture.onPick(captioned)
 
   theme.value = document.documentElement.dataset.theme

@@ -105,6 +105,7 @@ def lesson(offline: Page, requests: Requests) -> Page:
     offline.get_by_role("combobox", name="Theme").select_option("light")
     offline.get_by_role("button", name="First").click()
     offline.get_by_role("switch", name="Clip").set_checked(False)
+    offline.locator("#arrows").evaluate("(list) => { list.open = false }")
     offline.mouse.move(4, 4)
     offline.evaluate(LAID_OUT)
     return offline
@@ -250,6 +251,48 @@ def test_a_tap_picks_an_arrow_out_and_tells_of_its_token_until_the_words_are_oth
     held(lesson, "selected", "data.x.length === 0")
     expect(card).to_be_hidden()
     expect(lesson.locator("#caption .key")).not_to_contain_text("picked out")
+
+
+def longest(draw: int) -> list[str]:
+    """What the list of the longest arrows says of a frame."""
+    shown = picture.arrows(frame(draw), Radius("log"))
+    columns = zip(shown["token"], shown["raised"], shown["share"], strict=True)
+    rows = [
+        f"{token}{f' → {raised}' * (raised not in ('', token))}, {significant(share)} %"
+        for token, raised, share in columns
+    ]
+    return rows[:-13:-1]
+
+
+def test_the_longest_arrows_are_a_list_that_keys_pick_from(lesson: Page, requests: Requests) -> None:
+    summary = lesson.get_by_text("Longest arrows, and their share of the update")
+    summary.focus()
+    lesson.keyboard.press("Enter")
+    buttons = lesson.get_by_role("list").filter(has=lesson.get_by_role("button")).get_by_role("button")
+    expect(buttons).to_have_text(longest(0))
+    lesson.keyboard.press("Tab")
+    lesson.keyboard.press("Tab")
+    lesson.keyboard.press("Enter")
+    second = buttons.nth(1)
+    expect(second).to_be_focused()
+    expect(second).to_be_in_viewport()
+    expect(second).to_have_attribute("aria-pressed", "true")
+    card, word = lesson.get_by_role("status", name="The token picked out"), longest(0)[1].split(" → ")[0].split(",")[0]
+    expect(card).to_contain_text(f"student gives “{word}”")
+    held(lesson, "selected", "data.x.length === 1")
+    assert found(lesson) == []
+
+    lesson.keyboard.press("ArrowRight")
+    expect(buttons).to_have_text(longest(1))
+    expect(second).to_be_focused()
+    expect(second).to_have_attribute("aria-pressed", "false")
+    expect(card).to_be_hidden()
+    lesson.keyboard.press(" ")
+    expect(card).to_be_visible()
+    lesson.keyboard.press(" ")
+    expect(card).to_be_hidden()
+    held(lesson, "selected", "data.x.length === 0")
+    assert requests.none
 
 
 def test_a_readings_name_opens_what_it_means(lesson: Page) -> None:
