@@ -6,7 +6,7 @@ const GROUP = 50
 
 export function render({model}) {
   const box = element("div", {class: "log"}), frame = element("div", {class: "event-log"}, box)
-  // Its parts are laid out as blocks, and to some screen readers a block has no part in a table of itself.
+  // It is laid out as a block, and to some screen readers no block is a table of itself.
   const heads = ["#", "what was done", "step.draw", "ratio", "verdict"]
     .map((words) => element("th", {scope: "col", role: "columnheader"}, words))
   const table = element("table", {role: "table"},
