@@ -258,6 +258,8 @@ class Session(Showing):
         else:
             which = f"0 to {count - 1}" if count else "none, for there is no token"
             self.refuse([*self.problems, f"token: got {site}, allowed {which}; nothing is picked out"], partly=True)
+            # Whoever took it for picked out, as the address does of one that is to come, looks again.
+            self.look.param.trigger("selected")
 
     def _came(self, moment: Moment, frame: Frame) -> None:
         if self.frame is not None and self.frame.sites.prefix != frame.sites.prefix:

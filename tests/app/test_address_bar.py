@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from app.address import follow, mark
+from app.address import asked, begun, follow, mark
 from app.frames import Frames
 from app.session import LINKED, Session
 from app.views.address import AddressBar
 from sim.link import parse_link
 from sim.presets import builtin
-from tests.app.conftest import run, settled, until
+from tests.app.conftest import Paced, run, settled, until
 
 PLAIN = "preset=rl-small-batch"
 
@@ -203,6 +203,24 @@ def test_a_token_of_an_entry_is_picked_out_again(paced_frames: Frames) -> None:
         assert session.look.selected == 4
         await rested(bar)
         assert bar.address == f"{PLAIN}&view=1;token=4"
+        closed(session, bar)
+
+    run(scene())
+
+
+def test_a_token_that_is_not_there_leaves_the_address_once_that_is_known(paced: Paced, paced_frames: Frames) -> None:
+    async def scene() -> None:
+        paced.open.clear()
+        session = begun(paced_frames, asked({"preset": [b"rl-small-batch"], "view": [b"1;draw=7;token=99999"]}))
+        bar = Bar(session)
+        bar.hear(ready=True)
+        await rested(bar)
+        assert bar.address == f"{PLAIN}&view=1;draw=7;token=99999"
+        paced.open.set()
+        await settled(session)
+        assert any("token: got 99999" in problem for problem in session.problems)
+        await rested(bar)
+        assert bar.address == f"{PLAIN}&view=1;draw=7"
         closed(session, bar)
 
     run(scene())
