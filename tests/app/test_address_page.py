@@ -37,6 +37,8 @@ def shown(page: Page, count: int) -> tuple[str, str]:
     """The verdict and the clock, once the log has so many events, and both say what its newest says."""
     expect(events(page)).to_have_count(count)
     expect(events(page).last).to_contain_text(re.compile("inside|near|past"))
+    # A page that comes back stays blank until its picture is there, and what is not seen has no text of its own.
+    expect(events(page).last).to_be_visible()
     _, _, moment, _, said = events(page).last.inner_text().split("\t")
     step, draw = moment.split(".")
     expect(verdict(page)).to_contain_text(said)
