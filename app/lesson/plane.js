@@ -18,6 +18,8 @@ async function plane(target, {item, themes, models}, recording) {
   const formatters = hover.formatters instanceof Map ? hover.formatters : new Map(Object.entries(hover.formatters))
   const said = (name, i) => formatters.get(`@${name}`).format(arrows[name][i], "", {})
   const pull = (i) => arrows.other[i] === "none" ? arrows.token[i] : `${arrows.token[i]} → ${arrows.raised[i]}`
+  // The longest are drawn last.
+  const longest = (count) => arrows.x.map((_, i) => i).reverse().slice(0, count)
   const point = () => {
     const known = (value) => value > recording.head.missing / 2 ? value : NaN
     const chosen = row() < 0 ? [] : [row()]
@@ -25,8 +27,7 @@ async function plane(target, {item, themes, models}, recording) {
       x: chosen.map((i) => arrows.x[i]), y: chosen.map((i) => arrows.y[i]), text: chosen.map(pull),
       whole_x: chosen.map((i) => known(arrows.whole_x[i])), whole_y: chosen.map((i) => known(arrows.whole_y[i])),
     }
-    const strongest = arrows.x.map((_, i) => i).reverse().slice(0, recording.head.named)
-    const named = [...chosen, ...strongest.filter((i) => !chosen.includes(i))], {noted} = cloud
+    const named = [...chosen, ...longest(recording.head.named).filter((i) => !chosen.includes(i))], {noted} = cloud
     source("words").data = {
       x: [...noted.x, ...named.map((i) => arrows.x[i])], y: [...noted.y, ...named.map((i) => arrows.y[i])],
       text: [...noted.text, ...named.map(pull)],
@@ -63,9 +64,9 @@ async function plane(target, {item, themes, models}, recording) {
       return i < 0 ? "" : hover.tooltips.replace(/@(\w+)(\{custom\})?/g, (_, name, custom) => custom
         ? said(name, i) : plain(arrows[name][i]))
     },
-    // The longest arrows, the longest first, in words.
-    longest: (count) => arrows.site.map((site, i) => ({site, words: `${pull(i)}, ${said("share", i)} %`, on: site === picked}))
-      .slice(-count).reverse(),
+    // The longest arrows in words, the longest first.
+    longest: (count) => longest(count)
+      .map((i) => ({site: arrows.site[i], words: `${pull(i)}, ${said("share", i)} %`, on: arrows.site[i] === picked})),
     onPick: (heard) => { listeners.push(heard) },
     // What lies over the canvas and takes the pointer; built a little after the figure.
     canvas: () => Bokeh.index.find_one(figure)?.canvas_view?.events_el,

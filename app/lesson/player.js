@@ -40,26 +40,26 @@ async function begin() {
     canvas.setAttribute("aria-label", cloud().summary)
   }
   // Buttons stay and change their words: one that is pressed while the frame changes is still there.
+  const buttons = Array.from({length: LONGEST}, () => {
+    const button = document.createElement("button"), item = document.createElement("li")
+    button.type = "button"
+    button.addEventListener("click", () => {
+      picture.pick(Number(button.dataset.site))
+      // The card comes above the list, or goes.
+      button.scrollIntoView({block: "nearest"})
+    })
+    item.append(button)
+    part("longest").append(item)
+    return button
+  })
   const list = () => {
-    const longest = part("longest"), found = part("arrows").open ? picture.longest(LONGEST) : []
-    while (longest.children.length < found.length) {
-      const button = document.createElement("button"), item = document.createElement("li")
-      button.type = "button"
-      button.addEventListener("click", () => {
-        picture.pick(Number(button.dataset.site))
-        // The card comes above the list, or goes.
-        button.scrollIntoView({block: "nearest"})
-      })
-      item.append(button)
-      longest.append(item)
-    }
-    for (const [i, item] of [...longest.children].entries()) {
-      item.hidden = i >= found.length
-      if (item.hidden) continue
-      const {site, words, on} = found[i], button = item.firstChild
-      button.dataset.site = site
-      button.setAttribute("aria-pressed", on)
-      say(button, words)
+    const longest = picture.longest(LONGEST)
+    for (const [i, button] of buttons.entries()) {
+      button.parentElement.hidden = i >= longest.length
+      if (i >= longest.length) continue
+      button.dataset.site = longest[i].site
+      button.setAttribute("aria-pressed", longest[i].on)
+      say(button, longest[i].words)
     }
   }
   const captioned = () => {
@@ -147,7 +147,6 @@ async function begin() {
     part("formula").innerHTML = entry.formula
     part("glossary").showModal()
   })
-  part("arrows").addEventListener("toggle", list)
   picture.onPick(captioned)
 
   theme.value = document.documentElement.dataset.theme

@@ -23,7 +23,7 @@ export function render({model}) {
   clear.addEventListener("click", () => model.send_msg({clear: true}))
   frame.append(clear)
 
-  const lines = new Map(), groups = new Map()
+  const lines = new Map()
   // Almost always the newest; after a clear or a reload they may come in any order.
   const insert = (parent, siblings, made, index) => {
     const last = siblings[siblings.length - 1]
@@ -35,7 +35,6 @@ export function render({model}) {
   const group = (number) => {
     const body = element("tbody", {role: "rowgroup"})
     insert(table, table.tBodies, body, number)
-    groups.set(number, body)
     return body
   }
   // A row's parts are made once, so that the focus stays where it is when the row is told what came of it.
@@ -44,7 +43,7 @@ export function render({model}) {
     const line = element("tr", {role: "row"}, ...heads.map(() => element("td", {role: "cell"})))
     line.cells[0].append(button, element("span", {class: "branch"}))
     const number = Math.floor(index / GROUP)
-    const body = groups.get(number) ?? group(number)
+    const body = [...table.tBodies].find((each) => Number(each.dataset.index) === number) ?? group(number)
     insert(body, body.rows, line, index)
     lines.set(index, line)
     return line
@@ -63,10 +62,7 @@ export function render({model}) {
     const line = lines.get(index), body = line?.parentElement
     line?.remove()
     lines.delete(index)
-    if (body?.rows.length === 0) {
-      body.remove()
-      groups.delete(Number(body.dataset.index))
-    }
+    if (body?.rows.length === 0) body.remove()
   }
   let marked
   const mark = (current) => {
